@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"fairgate/fairness"
+)
+
+// Markdown is the report with the tables that GitHub and most wikis render.
+func Markdown(r *fairness.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# fairgate: %s\n\n%s\n\n", inMarkdown(r.Profile), inMarkdown(r.Title))
+
+	b.WriteString("| view | what it shows | status |\n|---|---|---|\n")
+	text, status, m := monitoring(&r.Aggregate)
+	fmt.Fprintf(&b, "| monitoring sees | %s | %s %s |\n", inMarkdown(text), m.mark(false), status)
+	text, status, m = clients(&r.Measures)
+	fmt.Fprintf(&b, "| the clients see | %s | %s %s |\n\n", inMarkdown(text), m.mark(false), status)
+
+	fmt.Fprintf(&b, "**Verdict: %s.** %s\n\n", r.Fairness.Verdict, inMarkdown(r.Fairness.Why))
+	if r.Fairness.Advice != "" {
+		fmt.Fprintf(&b, "What to do: %s\n\n", inMarkdown(r.Fairness.Advice))
+	}
+
+	rows, more := chosen(&r.Measures)
+	cols := columns(rows)
+	head, rule := "| client |", "|---|"
+	for _, c := range cols {
+		head += " " + c.head + " |"
+		rule += "---:|"
+	}
+	b.WriteString(head + "\n" + rule + "\n")
+	for k, c := range rows {
+		name := inMarkdown(c.Name)
+		if moodOfClient(&r.Measures, c) == bad {
+			name = "**" + name + "** ✗"
+		}
+		b.WriteString("| " + name + " |")
+		for _, col := range cols {
+			b.WriteString(" " + col.cells[k] + " |")
+		}
+		b.WriteByte('\n')
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "\nand %s more\n", plural(int64(more), "client"))
+	}
+
+	b.WriteString("\n| run | |\n|---|---|\n")
+	row := func(name, text string) { fmt.Fprintf(&b, "| %s | %s |\n", name, inMarkdown(text)) }
+	row("mode", r.Mode)
+	row("duration", r.Duration.Format(1)+" s")
+	row("seed", fmt.Sprint(r.Seed))
+	if r.Source != "" {
+		row("profile from", r.Source)
+	}
+	row("limit", limit(&r.Limiter))
+	row("attempts", attempts(&r.Aggregate))
+	if r.Mode == "live" {
+		row("generator", honesty(&r.Generator))
+	}
+
+	if len(r.Changes) > 0 {
+		b.WriteString("\n| at | changed |\n|---:|---|\n")
+		for _, c := range r.Changes {
+			fmt.Fprintf(&b, "| %s s | %s |\n", c.T.Format(1), inMarkdown(c.What))
+		}
+	}
+	if len(r.Expectations) > 0 {
+		b.WriteString("\n| expected | value | met |\n|---|---:|---|\n")
+		for _, e := range r.Expectations {
+			met := "not judged"
+			if e.OK != nil {
+				met = map[bool]string{true: "✓ yes", false: "✗ no"}[*e.OK]
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", inMarkdown(e.Expr), rateDigits(e.Value), met)
+		}
+	}
+	return b.String()
+}
+
+// inMarkdown is text that Markdown shows as it is: on one line, no sign of it read as markup or as the end of a table's cell.
+func inMarkdown(s string) string {
+	return strings.NewReplacer(
+		`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`,
+	).Replace(clean(s))
+}
