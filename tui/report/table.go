@@ -110,21 +110,20 @@ func moodOfClient(m *fairness.Measures, c *fairness.ClientMeasures) mood {
 func (p *page) table(m *fairness.Measures) {
 	rows, more := chosen(m)
 	cols := columns(rows)
-	widths, used := make([]int, len(cols)), 0
-	for i, col := range cols {
-		widths[i] = lipgloss.Width(col.head)
-		for _, cell := range col.cells {
-			widths[i] = max(widths[i], lipgloss.Width(cell))
+	const least, mark = 6, 2 // of the name, and a mark for the starved: colour alone would be lost on many
+	widths, used := measure(cols)
+	for _, spare := range []string{"by", "told"} {
+		if least+used+mark <= p.Width {
+			break
 		}
-		used += widths[i] + 2
+		cols = slices.DeleteFunc(cols, func(c column) bool { return c.head == spare })
+		widths, used = measure(cols)
 	}
-	// A starved client is marked in a column of its own: colour alone would be lost on many.
-	used += 2
 	name := lipgloss.Width("client")
 	for _, c := range rows {
 		name = max(name, lipgloss.Width(clean(c.Name)))
 	}
-	name = max(6, min(name, p.Width-used))
+	name = max(least, min(name, p.Width-used-mark))
 
 	head := left("client", name)
 	for i, col := range cols {
@@ -149,4 +148,16 @@ func (p *page) table(m *fairness.Measures) {
 	if more > 0 {
 		p.line(p.paint(fmt.Sprintf("and %s more; the JSON report has them all", plural(int64(more), "client")), dim))
 	}
+}
+
+// measure is the width of each column, and of all with two blanks before each.
+func measure(cols []column) (widths []int, all int) {
+	for _, col := range cols {
+		w := lipgloss.Width(col.head)
+		for _, cell := range col.cells {
+			w = max(w, lipgloss.Width(cell))
+		}
+		widths, all = append(widths, w), all+w+2
+	}
+	return widths, all
 }

@@ -12,17 +12,14 @@ import (
 // Options of Text. The zero value is 80 columns, Unicode, no colour.
 type Options struct {
 	Renderer *lipgloss.Renderer // what may be coloured, and how richly; nil: nothing
-	Width    int                // columns; 0: 80, and never less than 60
+	Width    int                // columns; at least 80
 	ASCII    bool               // nothing but ASCII signs of our own
 }
 
 // Text is the report for people.
 func Text(r *fairness.Report, o Options) string {
 	p := page{Options: o}
-	p.Width = max(p.Width, 60)
-	if o.Width == 0 {
-		p.Width = 80
-	}
+	p.Width = max(p.Width, 80)
 	p.head(r)
 	p.blank()
 	p.views(&r.Measures)
