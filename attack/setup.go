@@ -1,0 +1,168 @@
+package attack
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"fairgate/fairness"
+	"fairgate/limiter"
+	"fairgate/profiles"
+)
+
+// expand is the clients of a profile one by one: what it says in copies is written out, NAME-1 to NAME-N, with
+// the rates spread over them.
+func expand(clients []profiles.Client) []profiles.Client {
+	var all []profiles.Client
+	for _, c := range clients {
+		if c.Copies <= 1 {
+			c.Copies = 1
+			all = append(all, c)
+			continue
+		}
+		weights, sum := make([]float64, c.Copies), 0.0
+		for i := range weights {
+			weights[i] = math.Pow(float64(i+1), -c.Zipf)
+			sum += weights[i]
+		}
+		for i, w := range weights {
+			one := c
+			one.Copies, one.Zipf = 1, 0
+			one.Name = fmt.Sprintf("%s-%d", c.Name, i+1)
+			if c.Zipf != 0 {
+				spread(&one.Arrivals, w/sum*float64(c.Copies))
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// spread multiplies all rates of an arrival process.
+func spread(a *profiles.Arrivals, by float64) {
+	a.Rate, a.From, a.To = times(a.Rate, by), times(a.From, by), times(a.To, by)
+}
+
+// times is a rate multiplied by a number, to about nine digits.
+func times(r limiter.Rate, by float64) limiter.Rate {
+	perSecond := r.PerSecond() * by
+	if perSecond <= 0 {
+		return r
+	}
+	tokens := int64(1)
+	// As many tokens as keep the period's nanoseconds at nine digits or more.
+	for float64(tokens)/perSecond < 1 && tokens < 1e9 {
+		tokens *= 10
+	}
+	return limiter.Rate{Tokens: tokens, Per: time.Duration(math.Round(float64(tokens) / perSecond * 1e9))}
+}
+
+// limiterClient is what the limiter is to know of a client.
+func limiterClient(c profiles.Client) limiter.Client {
+	return limiter.Client{
+		Name: c.Name, Weight: c.Weight, MaxCost: c.Cost,
+		Guarantee: c.Guarantee, Ceiling: c.Ceiling,
+	}
+}
+
+// tallyClients is what the tally is to know of the clients.
+func tallyClients(cfg limiter.Config, svc profiles.Service, clients []profiles.Client) []fairness.Client {
+	all := make([]fairness.Client, len(clients))
+	for i, c := range clients {
+		all[i] = tallyClient(cfg, svc, c)
+	}
+	return all
+}
+
+func tallyClient(cfg limiter.Config, svc profiles.Service, c profiles.Client) fairness.Client {
+	cost := max(c.Cost, 1)
+	t := fairness.Client{
+		Name: c.Name, Kind: string(c.Kind), Weight: max(c.Weight, 1), Cost: cost,
+		Expected: expectedRate(c),
+	}
+	if c.Arrivals.Process == profiles.Closed {
+		most := capacity(cfg) / float64(cost)
+		t.ClosedDemand = most
+		if cycle := c.Arrivals.Think + svc.Time + svc.RoundTrip; cycle > 0 {
+			t.ClosedDemand = min(most, float64(c.Arrivals.Workers)/cycle.Seconds())
+		}
+		t.Expected = t.ClosedDemand
+	}
+	return t
+}
+
+// expectedRate is about how many requests a second a client sends while it is on.
+func expectedRate(c profiles.Client) float64 {
+	a := c.Arrivals
+	switch a.Process {
+	case profiles.Ramp:
+		return max(a.From.PerSecond(), a.To.PerSecond())
+	case profiles.OnOff:
+		if cycle := a.On + a.Off; cycle > 0 {
+			return a.Rate.PerSecond() * a.On.Seconds() / cycle.Seconds()
+		}
+	case profiles.Once:
+		return float64(a.Count) / 10
+	case profiles.Trace:
+		if n := len(a.Trace); n > 0 {
+			return float64(n) / max(a.Trace[n-1].Seconds(), 1)
+		}
+	}
+	return a.Rate.PerSecond()
+}
+
+// capacity is how many tokens a second a configuration has for all clients together. Shards that divide a rate
+// round it down, and so together enforce less than was asked: 100/s over 7 shards is 98/s.
+func capacity(cfg limiter.Config) float64 {
+	whole := cfg.Rate.PerSecond()
+	shards := int64(max(cfg.Shards, 1))
+	if cfg.Policy != limiter.Sharded || shards == 1 {
+		return whole
+	}
+	if cfg.Keep {
+		return whole * float64(shards)
+	}
+	each := cfg.Rate
+	each.Tokens /= shards
+	if each.Tokens == 0 {
+		return whole
+	}
+	return each.PerSecond() * float64(shards)
+}
+
+// describe tells measures and people about the limit in force.
+func describe(cfg limiter.Config, clients []profiles.Client) fairness.Limit {
+	l := fairness.Limit{
+		Policy:         string(cmp.Or(cfg.Policy, limiter.Global)),
+		Algorithm:      string(cmp.Or(cfg.Algorithm, limiter.AlgorithmTokenBucket)),
+		RatePerS:       fairness.Number(cfg.Rate.PerSecond()),
+		Burst:          cfg.Burst,
+		ClientRatePerS: fairness.None,
+		Shards:         max(cfg.Shards, 1),
+		RetryAfter:     string(cmp.Or(cfg.RetryAfter, limiter.RetryExact)),
+		RateText:       cfg.Rate.String(),
+		Capacity:       capacity(cfg),
+	}
+	switch cfg.Policy {
+	case limiter.PerClient:
+		own := fairness.Number(cfg.Client.Rate.PerSecond())
+		l.ClientRatePerS, l.ClientText = own, cfg.Client.Rate.String()
+		l.ClientCaps = make([]fairness.Number, len(clients))
+		for i := range clients {
+			l.ClientCaps[i] = own
+		}
+	case limiter.Hierarchical:
+		if !cfg.Ceiling.IsZero() {
+			l.ClientRatePerS, l.ClientText = fairness.Number(cfg.Ceiling.PerSecond()), cfg.Ceiling.String()
+		}
+		l.ClientCaps = make([]fairness.Number, len(clients))
+		for i, c := range clients {
+			l.ClientCaps[i] = fairness.None
+			if ceiling := cmp.Or(c.Ceiling, cfg.Ceiling); !ceiling.IsZero() {
+				l.ClientCaps[i] = fairness.Number(ceiling.PerSecond())
+			}
+		}
+	}
+	return l
+}
