@@ -1,0 +1,136 @@
+package httplimit
+
+import (
+	"context"
+	"time"
+
+	"fairgate/limiter"
+)
+
+// place is a parked request's place in line.
+type place struct {
+	who  *caller
+	line chan settled
+}
+
+// settled is what a parked request is handed.
+type settled struct {
+	at       time.Duration
+	decision limiter.Decision
+	view     view
+}
+
+// unarmed is no time that anything is due at.
+const unarmed = time.Duration(-1)
+
+// parkLocked makes a place in line for an attempt that the limiter queued.
+func (h *Handler) parkLocked(id uint64, who *caller) chan settled {
+	line := make(chan settled, 1) // of 1, so that handing out never waits for the request
+	h.parked[id] = place{who, line}
+	if h.tick == nil {
+		h.tick, h.armed = time.NewTimer(time.Hour), unarmed
+		h.tick.Stop()
+	}
+	return line
+}
+
+// wait keeps the request parked until the limiter has decided; false when it is cut short before. Whoever receives the
+// tick hands out for all.
+func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided bool) {
+	defer func() {
+		if !decided { // cut short, or somebody panicked
+			h.abandon(t.attempt, t.line)
+		}
+	}()
+	for {
+		select {
+		case s := <-t.line:
+			t.decided, t.decision, t.view = s.at, s.decision, s.view
+			return true
+		case <-h.tick.C:
+			if witness != nil {
+				witness.Before(Settling)
+			}
+			h.settle()
+		case <-ctx.Done():
+			return false
+		case <-h.closing:
+			return false
+		}
+	}
+}
+
+// settle hands out what is due.
+func (h *Handler) settle() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.armed = unarmed
+	h.settleLocked(h.now())
+	h.followLocked()
+}
+
+func (h *Handler) settleLocked(now time.Duration) {
+	for {
+		a, d, ok := h.lim.Settle(now)
+		if !ok {
+			return
+		}
+		p, waits := h.parked[a.ID]
+		if !waits {
+			// Its request left, and the limiter would not take it back then.
+			if d.Verdict == limiter.Admitted {
+				h.lim.Release(now, a)
+			}
+			continue
+		}
+		delete(h.parked, a.ID)
+		p.line <- settled{at: now, decision: d, view: h.viewLocked(now, p.who)}
+	}
+}
+
+// catchUpLocked hands out what was due before now and only waits for a late timer, so that nobody who arrives now gets in before it.
+func (h *Handler) catchUpLocked(now time.Duration) {
+	if len(h.parked) == 0 {
+		return
+	}
+	if due, ok := h.lim.Due(); ok && due < now {
+		h.settleLocked(now)
+	}
+}
+
+// followLocked sets the timer to when something is due next. Call it after whatever may have changed that.
+func (h *Handler) followLocked() {
+	if len(h.parked) == 0 {
+		return
+	}
+	due, ok := h.lim.Due()
+	switch {
+	case !ok:
+		h.tick.Stop()
+		h.armed = unarmed
+	case due != h.armed:
+		h.tick.Reset(max(due-h.now(), 0))
+		h.armed = due
+	}
+}
+
+// abandon takes a request out of line. Where it had been handed an admission that it will not use, the admission is released.
+func (h *Handler) abandon(a limiter.Attempt, line chan settled) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	if _, waits := h.parked[a.ID]; waits {
+		delete(h.parked, a.ID)
+		h.lim.Cancel(now, a)
+	} else {
+		select {
+		case s := <-line:
+			if s.decision.Verdict == limiter.Admitted {
+				h.lim.Release(now, a)
+			}
+		default:
+		}
+	}
+	h.armed = unarmed // it may have left with the tick in its hand
+	h.followLocked()
+}
