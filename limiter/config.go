@@ -109,6 +109,10 @@ type ClientLimit struct {
 type Queue struct {
 	PerClient int           // attempts that may wait for each client; 0: 50
 	MaxWait   time.Duration // longest wait; 0: 250ms
+
+	// ForSlot lets attempts beyond MaxInFlight wait for one of their client's to end, instead of
+	// being refused; of concurrency.
+	ForSlot bool
 }
 
 // Config is everything that a Limiter is built from. The zero value of a field means
@@ -140,6 +144,7 @@ type Config struct {
 	ForgetAfter time.Duration // idle state is dropped after this, whatever it holds; 0: only when it equals a fresh one
 	Inherit     Inherit
 	RetryAfter  RetryAfter
+	Seed        uint64 // of the random routing: the same seed routes alike
 }
 
 // A Client is what the limiter knows of one client.

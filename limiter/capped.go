@@ -1,0 +1,117 @@
+package limiter
+
+import (
+	"math"
+	"time"
+)
+
+// capped answers every attempt at once: the rule of global, of per-client and of concurrency, which differ only in
+// what limits they have beside the global one.
+//
+//	global        one limit for all, first come, first served
+//	per-client    and a limit of each client's own: no client can take more than that
+//	concurrency   and at most so many attempts of a client in flight
+type capped struct {
+	*gate
+	roster   *roster
+	perFlow  int32     // attempts of a client in flight; 0: any number
+	releases []cadence // of concurrency: by client
+}
+
+func newCapped(now time.Duration, c Config, r *roster) (rule, error) {
+	g, err := newGate(now, c, c.Policy == PerClient)
+	if err != nil {
+		return nil, err
+	}
+	rule := &capped{gate: g, roster: r}
+	if c.Policy == Concurrency {
+		rule.perFlow = int32(c.Client.MaxInFlight)
+	}
+	for i := range r.members {
+		rule.join(now, i, true)
+	}
+	return rule, nil
+}
+
+func (c *capped) join(now time.Duration, client int, added bool) {
+	if !added {
+		return
+	}
+	if c.own != nil {
+		c.own.renew(client, now)
+	}
+	if c.perFlow > 0 {
+		for len(c.releases) <= client {
+			c.releases = append(c.releases, cadence{})
+		}
+		c.releases[client] = cadence{}
+	}
+}
+
+func (c *capped) arrive(now time.Duration, a Attempt) Decision {
+	wait, by := c.wait(now, a.Client, a.Cost)
+	if c.perFlow > 0 && c.roster.members[a.Client].inFlight >= c.perFlow {
+		if estimate := c.releases[a.Client].next(now); estimate >= wait {
+			wait, by = estimate, ByInFlight
+		}
+	}
+	if wait > 0 {
+		return Decision{Verdict: Rejected, By: by, Wait: wait}
+	}
+	c.take(now, a.Client, a.Cost)
+	return Decision{}
+}
+
+func (c *capped) release(now time.Duration, client int) {
+	if c.perFlow > 0 {
+		c.releases[client].observe(now)
+	}
+}
+
+func (c *capped) forget(now time.Duration, client int) {
+	if client == everybody {
+		c.renewGlobal(now)
+	} else if c.own != nil {
+		c.own.renew(client, now)
+	}
+}
+
+func (c *capped) fresh(now time.Duration, client int) bool {
+	return c.own == nil || c.own.at(client).Fresh(now)
+}
+
+func (c *capped) due(time.Duration) (time.Duration, bool)               { return 0, false }
+func (c *capped) settle(time.Duration) (a Attempt, d Decision, ok bool) { return }
+func (c *capped) cancel(time.Duration, Attempt) bool                    { return false }
+func (c *capped) evict(time.Duration) (w waiting, ok bool)              { return }
+
+// A cadence is how often attempts of a client end, which is how often a place in flight comes free. What an attempt in
+// flight needs cannot be known, so the wait for a place is an estimate: the smoothed time between two ends, counted
+// from the last one, and at least a nanosecond. With no end seen yet it is one second.
+type cadence struct {
+	last time.Duration
+	gap  time.Duration // 0: unknown
+	seen bool
+}
+
+func (c *cadence) observe(now time.Duration) {
+	if c.seen {
+		gap := max(1, now-c.last)
+		if c.gap == 0 {
+			c.gap = gap
+		} else {
+			c.gap += (gap - c.gap) / 8
+		}
+	}
+	c.last, c.seen = now, true
+}
+
+func (c *cadence) next(now time.Duration) time.Duration {
+	if c.gap == 0 {
+		return time.Second
+	}
+	if c.gap > math.MaxInt64-c.last {
+		return c.gap
+	}
+	return max(1, c.last+c.gap-now)
+}

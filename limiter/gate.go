@@ -1,0 +1,106 @@
+package limiter
+
+import "time"
+
+// A gate is the limits that an attempt has to pass at once: the global one with its further bandwidths and,
+// where the policy gives each client one, the client's own. It first asks all and then takes from all, so that
+// a refused attempt charges nothing anywhere.
+type gate struct {
+	forms  []form    // of global: the limit, then its further bandwidths
+	global []Counter // as forms
+	ids    []string  // as forms: what pairs a bandwidth with its successor when the configuration changes
+
+	client form
+	own    row // nil: clients have no limits of their own
+}
+
+// newGate makes the limits of a configuration, each client's own only where perClient.
+func newGate(now time.Duration, c Config, perClient bool) (*gate, error) {
+	g := &gate{}
+	add := func(id string, s spec) error {
+		f, err := s.form()
+		if err != nil {
+			return err
+		}
+		g.forms, g.global, g.ids = append(g.forms, f), append(g.global, f.one(now)), append(g.ids, id)
+		return nil
+	}
+	if err := add("", c.globalSpec()); err != nil {
+		return nil, pathed("rate", err)
+	}
+	for _, b := range c.Bandwidths {
+		if err := add(b.ID, c.bandwidthSpec(b)); err != nil {
+			return nil, pathed("bandwidths", err)
+		}
+	}
+	if perClient {
+		f, err := c.clientSpec().form()
+		if err != nil {
+			return nil, pathed("client.rate", err)
+		}
+		g.client, g.own = f, f.many()
+	}
+	return g, nil
+}
+
+// wait is the longest wait of all limits, and the limit that makes it; of equal ones the client's own.
+func (g *gate) wait(now time.Duration, client int, cost int64) (time.Duration, Reason) {
+	longest, by := g.global[0].Wait(now, cost), ByGlobal
+	for _, c := range g.global[1:] {
+		longest = max(longest, c.Wait(now, cost))
+	}
+	if g.own != nil {
+		if w := g.own.at(client).Wait(now, cost); w >= longest && w > 0 {
+			longest, by = w, ByClient
+		}
+	}
+	return longest, by
+}
+
+// take charges every limit.
+func (g *gate) take(now time.Duration, client int, cost int64) {
+	for _, c := range g.global {
+		c.Take(now, cost)
+	}
+	if g.own != nil {
+		g.own.at(client).Take(now, cost)
+	}
+}
+
+// capacity is the largest cost that the global limits ever let pass.
+func (g *gate) capacity() int64 {
+	least := g.forms[0].capacity
+	for _, f := range g.forms[1:] {
+		least = min(least, f.capacity)
+	}
+	return least
+}
+
+// renewGlobal forgets what the global limits have counted.
+func (g *gate) renewGlobal(now time.Duration) {
+	for i, f := range g.forms {
+		g.global[i] = f.one(now)
+	}
+}
+
+// quotas appends the state of each limit that counts for the client, the tightest first.
+func (g *gate) quotas(now time.Duration, client int, to []Quota) []Quota {
+	first := len(to)
+	if g.own != nil {
+		to = append(to, g.client.quota(now, "client", g.own.at(client)))
+	}
+	for i, f := range g.forms {
+		to = append(to, f.quota(now, "global", g.global[i]))
+	}
+	// A handful at most: put each where it belongs.
+	for i := first + 1; i < len(to); i++ {
+		for j := i; j > first && to[j].Remaining < to[j-1].Remaining; j-- {
+			to[j], to[j-1] = to[j-1], to[j]
+		}
+	}
+	return to
+}
+
+func (f *form) quota(now time.Duration, name string, c Counter) Quota {
+	return Quota{Name: name, Rate: f.rate, Burst: f.capacity, Remaining: c.Remaining(now), Reset: c.Reset(now)}
+}

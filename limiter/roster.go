@@ -1,0 +1,76 @@
+package limiter
+
+import "time"
+
+// A member is what is kept of a client whatever the policy: few bytes, for there may be a million of them.
+type member struct {
+	name     string
+	weight   int64
+	maxCost  int64
+	lastUse  time.Duration
+	slot     time.Duration // the moment that it was promised; 0: none
+	inFlight int32
+	terms    int32 // 1 + index into roster.terms; 0: none of its own
+}
+
+// terms are what hierarchical gives to a client of its own; most have none.
+type terms struct{ guarantee, ceiling Rate }
+
+// The roster knows all clients by name and by handle.
+type roster struct {
+	handles map[string]int
+	members []member
+	terms   []terms
+	free    []int // handles of clients that left
+	largest int64 // largest cost of any
+}
+
+// join adds a client, or takes on new settings of a known one; added tells which.
+func (r *roster) join(now time.Duration, c Client) (handle int, added bool) {
+	handle, known := r.handles[c.Name]
+	if !known {
+		if n := len(r.free); n > 0 {
+			handle, r.free = r.free[n-1], r.free[:n-1]
+		} else {
+			handle = len(r.members)
+			r.members = append(r.members, member{})
+		}
+		r.handles[c.Name] = handle
+		r.members[handle] = member{name: c.Name, lastUse: now}
+	}
+	m := &r.members[handle]
+	m.weight, m.maxCost = max(1, c.Weight), max(1, c.MaxCost)
+	r.largest = max(r.largest, m.maxCost)
+	if m.terms > 0 {
+		r.terms[m.terms-1] = terms{c.Guarantee, c.Ceiling}
+	} else if !c.Guarantee.IsZero() || !c.Ceiling.IsZero() {
+		r.terms = append(r.terms, terms{c.Guarantee, c.Ceiling})
+		m.terms = int32(len(r.terms))
+	}
+	return handle, !known
+}
+
+// leave gives a handle back.
+func (r *roster) leave(handle int) {
+	delete(r.handles, r.members[handle].name)
+	r.members[handle] = member{}
+	r.free = append(r.free, handle)
+}
+
+// gone reports whether the handle belongs to nobody any more.
+func (r *roster) gone(handle int) bool { return r.members[handle].weight == 0 }
+
+// termsOf is what hierarchical gives the client: its own terms, else those of the configuration.
+func (r *roster) termsOf(handle int, c Config) (guarantee, ceiling Rate) {
+	guarantee, ceiling = c.Guarantee, c.Ceiling
+	if t := r.members[handle].terms; t > 0 {
+		own := r.terms[t-1]
+		if !own.guarantee.IsZero() {
+			guarantee = own.guarantee
+		}
+		if !own.ceiling.IsZero() {
+			ceiling = own.ceiling
+		}
+	}
+	return guarantee, ceiling
+}
