@@ -44,9 +44,13 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	if n == 0 {
 		return []byte("0"), nil
 	}
-	// Shortest form of the value rounded to nine significant digits.
-	v, _ := strconv.ParseFloat(strconv.FormatFloat(float64(n), 'g', 9, 64), 64)
-	return json.Marshal(v)
+	return json.Marshal(nineDigits(float64(n)))
+}
+
+// nineDigits is the value rounded to nine significant digits, and never a negative zero.
+func nineDigits(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
+	return v + 0
 }
 
 // UnmarshalJSON reads null as None.

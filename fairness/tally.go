@@ -45,6 +45,9 @@ type Outcome struct {
 	Queued  bool          // whether it waited in a queue at all
 	Told    time.Duration // of a rejection: Retry-After, whole seconds; 0: nothing was told
 	Needed  time.Duration // of a rejection: the exact wait; Never; 0: not known
+
+	Retry    bool          // it was not the first attempt of its request
+	Promised time.Duration // of a retry: the moment at which the refusal before it had told the client to come back; 0: it had told nothing
 }
 
 // Never is the needed wait of what no waiting would cure.

@@ -1,0 +1,151 @@
+package fairness
+
+import "time"
+
+// account is what is counted of one client in one stretch: integers only, so that
+// accounts add up exactly, in any order.
+type account struct {
+	begun    int64 // requests
+	sent     int64 // attempts
+	admitted int64
+	rejected int64
+	failed   int64
+	served   int64 // requests that ended well
+	gaveUp   int64 // requests that ended badly
+	tokens   int64 // cost of what was admitted
+	never    int64 // rejections that no wait would have cured
+
+	firstOK, lastOK time.Duration // first and last admission; meaningful while admitted > 0
+	gap             time.Duration // longest time between two admissions
+	returning       time.Duration // sum over admissions: from the decision until the client had it
+	attainable      float64       // admissions that a fair sharer could have given it, pulse by pulse; see attainable.go
+
+	spread spread
+}
+
+// spread are the distributions of one client, each allocated when it is first needed.
+type spread struct {
+	admitted, rejected *histogram // latency: sent to seen
+	queued             *histogram // wait in a queue
+	needed             *histogram // needed wait of rejections
+	told               tolds
+}
+
+// observe counts an outcome's distributions.
+func (s *spread) observe(o *Outcome) {
+	latency := o.Seen - o.Sent
+	switch o.Kind {
+	case Admitted:
+		record(&s.admitted, latency)
+	case Rejected:
+		record(&s.rejected, latency)
+		if o.Needed > 0 && o.Needed != Never {
+			record(&s.needed, o.Needed)
+		}
+		if o.Told > 0 {
+			s.told.add(o.Told)
+		}
+	}
+	if o.Queued {
+		record(&s.queued, o.Waited)
+	}
+}
+
+func (s *spread) merge(o *spread) {
+	for _, pair := range [...]struct {
+		into **histogram
+		from *histogram
+	}{{&s.admitted, o.admitted}, {&s.rejected, o.rejected}, {&s.queued, o.queued}, {&s.needed, o.needed}} {
+		if pair.from == nil || pair.from.n == 0 {
+			continue
+		}
+		if *pair.into == nil {
+			*pair.into = new(histogram)
+		}
+		(*pair.into).merge(pair.from)
+	}
+	s.told.merge(&o.told)
+}
+
+func (s *spread) reset() {
+	for _, h := range [...]*histogram{s.admitted, s.rejected, s.queued, s.needed} {
+		if h != nil {
+			h.reset()
+		}
+	}
+	s.told.reset()
+}
+
+// observe counts an outcome decided in the account's stretch.
+func (a *account) observe(o *Outcome, cost int64) {
+	switch o.Kind {
+	case Admitted:
+		if a.admitted == 0 {
+			a.firstOK, a.lastOK = o.Decided, o.Decided
+		} else if o.Decided > a.lastOK {
+			a.gap = max(a.gap, o.Decided-a.lastOK)
+			a.lastOK = o.Decided
+		}
+		a.admitted++
+		a.tokens += cost
+		a.returning += o.Seen - o.Decided
+	case Rejected:
+		a.rejected++
+		if o.Needed == Never {
+			a.never++
+		}
+	default:
+		a.failed++
+	}
+	a.spread.observe(o)
+}
+
+// add appends the stretch after this one.
+func (a *account) add(next *account) {
+	switch {
+	case next.admitted == 0:
+	case a.admitted == 0:
+		a.firstOK, a.lastOK, a.gap = next.firstOK, next.lastOK, next.gap
+	default:
+		a.gap = max(a.gap, next.gap, next.firstOK-a.lastOK)
+		a.lastOK = next.lastOK
+	}
+	a.begun += next.begun
+	a.sent += next.sent
+	a.admitted += next.admitted
+	a.rejected += next.rejected
+	a.failed += next.failed
+	a.served += next.served
+	a.gaveUp += next.gaveUp
+	a.tokens += next.tokens
+	a.never += next.never
+	a.returning += next.returning
+	a.attainable += next.attainable
+	a.spread.merge(&next.spread)
+}
+
+// longestGap is the longest time without an admission between two moments, both counted as edges.
+func (a *account) longestGap(from, to time.Duration) time.Duration {
+	if a.admitted == 0 {
+		return to - from
+	}
+	return max(a.gap, a.firstOK-from, to-a.lastOK)
+}
+
+// stretch is the time between two changes, and what was counted in it.
+type stretch struct {
+	from     time.Duration // it ends where the next begins
+	warm     bool          // it lies in the warm-up, and only its balance is used
+	accounts []account
+	by       []int64 // rejections by reason: client × reasons
+}
+
+// append makes one stretch of two neighbours.
+func (s *stretch) append(next *stretch) {
+	for i := range s.accounts {
+		s.accounts[i].add(&next.accounts[i])
+	}
+	for i, n := range next.by {
+		s.by[i] += n
+	}
+}

@@ -1,0 +1,76 @@
+package fairness
+
+import (
+	"math"
+	"time"
+)
+
+// spell is a time during which limit and clients stayed as they were; it lasts until the next.
+type spell struct {
+	from    time.Duration
+	limit   Limit
+	clients []Client
+}
+
+// terms are the settings that entitlements follow from, averaged over a stretch by time.
+type terms struct {
+	capacity float64 // tokens per second
+	cost     []float64
+	weight   []float64
+	closed   []float64 // demand of closed loops; 0: measured
+	ceiling  []float64 // tokens per second that the policy allows the client; +Inf: no such limit
+}
+
+// over averages the spells between two moments. With no time between them the last spell counts.
+func (t *terms) over(spells []spell, from, to time.Duration) {
+	n := len(spells[0].clients)
+	if len(t.cost) != n {
+		t.cost, t.weight, t.closed, t.ceiling = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	first, last := 0, len(spells)-1
+	for last > 0 && spells[last].from >= to {
+		last--
+	}
+	for k := last; k > 0; k-- {
+		if spells[k].from <= from {
+			first = k
+			break
+		}
+	}
+	t.capacity = 0
+	clear(t.cost)
+	clear(t.weight)
+	clear(t.closed)
+	clear(t.ceiling)
+	for k := first; k <= last; k++ {
+		part := 1.0
+		if first != last {
+			begin, end := max(spells[k].from, from), to
+			if k < last {
+				end = spells[k+1].from
+			}
+			part = float64(end-begin) / float64(to-from)
+		}
+		t.add(&spells[k], part)
+	}
+}
+
+func (t *terms) add(s *spell, part float64) {
+	t.capacity += part * s.limit.Capacity
+	for i := range s.clients {
+		c := &s.clients[i]
+		t.cost[i] += part * float64(max(c.Cost, 1))
+		t.weight[i] += part * float64(max(c.Weight, 1))
+		t.closed[i] += part * c.ClosedDemand
+		t.ceiling[i] += part * s.limit.ceiling(i)
+	}
+}
+
+// ceiling is what the policy allows a client at most, in tokens per second: the whole
+// capacity when it sets no limit of the client's own.
+func (l *Limit) ceiling(client int) float64 {
+	if client < len(l.ClientCaps) && l.ClientCaps[client].Exists() {
+		return math.Min(float64(l.ClientCaps[client]), l.Capacity)
+	}
+	return l.Capacity
+}
