@@ -23,6 +23,9 @@ type Profile struct {
 
 	// Source is where it was read from: a path, or "built-in".
 	Source string
+
+	// places says where the values stand that were read, by their keys.
+	places map[string]position
 }
 
 // Service is what stands behind the limiter.
@@ -135,4 +138,8 @@ type Step struct {
 	Choice []string
 	Reveal string
 	Set    []byte // the YAML of the change, applied over the profile; nil: none
+
+	// set is Set as it was read, with its places, and path is its key.
+	set  *node
+	path string
 }
