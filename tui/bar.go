@@ -17,7 +17,11 @@ const (
 )
 
 func (s scale) String() string {
-	return [...]string{"own requests", "linear, one for all", "logarithmic, one for all"}[s]
+	return [...]string{"own requests", "linear", "logarithmic"}[s]
+}
+
+func (s scale) short() string {
+	return [...]string{"own", "linear", "log"}[s]
 }
 
 // A fate is what one bar shows, in parts of its width: from 0 to admitted what was let through, from there to asked

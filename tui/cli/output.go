@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"fairgate/fairness"
+	"fairgate/tui/report"
+
+	"github.com/spf13/pflag"
+)
+
+// The formats of a report.
+const (
+	formatText     = "text"
+	formatJSON     = "json"
+	formatMarkdown = "markdown"
+)
+
+var formats = []string{formatText, formatJSON, formatMarkdown}
+
+// An output is where the report goes: standard output, or a file that is replaced as a whole at the end.
+//
+// The file is written beside its final name and renamed, so that nobody ever reads half a report and an older one survives a run
+// that fails. Opening comes before the attack: a file that cannot be written is told while nothing is lost yet.
+type output struct {
+	path   string
+	format string
+
+	given  *pflag.FlagSet
+	file   *os.File // open for writing; nil: standard output
+	rename string   // the final name of file; "": it is written in place
+}
+
+func (o *output) flags(fs *pflag.FlagSet) {
+	o.given, o.format = fs, formatText
+	fs.VarP(&choice{&o.format, formats}, "format", "f", "format of the report: "+oneOf(formats)+" (default: by the ending of --output, otherwise text)")
+	fs.StringVarP(&o.path, "output", "o", "", "write the report to `FILE` and not to standard output")
+}
+
+// open gets the file ready.
+func (o *output) open() error {
+	if o.path == "" || o.path == "-" {
+		if o.given.Changed("output") && o.path == "" {
+			return wrong("--output has an empty name: name a file, or - for standard output")
+		}
+		return nil
+	}
+	if !o.given.Changed("format") {
+		switch strings.ToLower(filepath.Ext(o.path)) {
+		case ".json":
+			o.format = formatJSON
+		case ".md", ".markdown":
+			o.format = formatMarkdown
+		}
+	}
+	cannot := func(err error) error {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return wrong("--output %s cannot be written: %v; name a file in a directory that exists and is writable", o.path, err)
+	}
+	target := o.path
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real // the link stays, what it points to is replaced
+	}
+	info, err := os.Stat(target)
+	switch {
+	case err == nil && info.IsDir():
+		return wrong("--output %s is a directory: name a file in it, as %s", o.path, filepath.Join(o.path, "report.json"))
+	case err == nil && !info.Mode().IsRegular(): // a device or a pipe
+		if o.file, err = os.OpenFile(target, os.O_WRONLY, 0); err != nil {
+			return cannot(err)
+		}
+		return nil
+	case err == nil: // it may not be replaced where it may not be written
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return cannot(err)
+		}
+		f.Close()
+	case !errors.Is(err, fs.ErrNotExist):
+		return cannot(err)
+	}
+	mode := fs.FileMode(0o666) &^ umask()
+	if info != nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(target), ".fairgate-*")
+	if err != nil {
+		return cannot(err)
+	}
+	if err := f.Chmod(mode); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return cannot(err)
+	}
+	o.file, o.rename = f, target
+	return nil
+}
+
+// umask is the process's mask of file modes; it can only be read by setting it.
+func umask() fs.FileMode {
+	mask := syscall.Umask(0o077)
+	syscall.Umask(mask)
+	return fs.FileMode(mask)
+}
+
+// render is the report in the output's format, as it goes to a file or a pipe.
+func (o *output) render(r *fairness.Report, text report.Options) ([]byte, error) {
+	switch o.format {
+	case formatJSON:
+		return report.JSON(r)
+	case formatMarkdown:
+		return []byte(report.Markdown(r)), nil
+	}
+	return []byte(report.Text(r, text)), nil
+}
+
+// write hands the report over. Where the file fails at the last moment, as on a full disk, the report goes to standard output, so that
+// it is not lost, and the error says so.
+func (o *output) write(sh *shell, r *fairness.Report, l look) error {
+	if o.file == nil {
+		b, err := o.render(r, sh.textOptions(sh.out, l))
+		if err != nil {
+			return err
+		}
+		return o.print(sh, b)
+	}
+	b, err := o.render(r, report.Options{ASCII: l.ascii})
+	if err != nil {
+		return err
+	}
+	if err := o.store(b); err != nil {
+		o.print(sh, b)
+		return fmt.Errorf("the report could not be written to %s and went to standard output: %w", o.path, err)
+	}
+	return nil
+}
+
+// print writes to standard output. A reader who has had enough (head, a pager that was left) is no failure.
+func (o *output) print(sh *shell, b []byte) error {
+	_, err := sh.out.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+func (o *output) store(b []byte) error {
+	f := o.file
+	o.file = nil
+	_, err := f.Write(b)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if o.rename == "" {
+		return err
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), o.rename)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// discard leaves nothing behind of an output that was opened and not written.
+func (o *output) discard() {
+	if f := o.file; f != nil {
+		o.file = nil
+		f.Close()
+		if o.rename != "" {
+			os.Remove(f.Name())
+		}
+	}
+}

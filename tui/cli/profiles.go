@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"fairgate/profiles"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+var profilesCommand = &command{
+	name:  "profiles",
+	args:  "[NAME]",
+	short: "list the built-in profiles, or print one as YAML",
+	long:  "What it prints, with its comments, is a profile to start your own from.",
+	examples: []string{
+		"fairgate profiles",
+		"fairgate profiles starvation > mine.yaml",
+	},
+	flags: func(*flagGroups) func(*shell, []string) error { return listProfiles },
+}
+
+func listProfiles(sh *shell, args []string) error {
+	infos := profiles.Builtins()
+	switch len(args) {
+	case 0:
+		var b bytes.Buffer
+		width := 0
+		for _, info := range infos {
+			width = max(width, len(info.Name))
+		}
+		for _, info := range infos {
+			fmt.Fprintf(&b, "%-*s  %s\n", width, info.Name, info.Title)
+			for _, line := range strings.Split(ansi.Wordwrap(info.Teaches, 78-width, ""), "\n") {
+				fmt.Fprintf(&b, "%-*s  %s\n", width, "", line)
+			}
+		}
+		return printed(sh.out.Write(b.Bytes()))
+	case 1:
+		text, ok := profiles.Text(args[0])
+		if !ok {
+			var names []string
+			for _, info := range infos {
+				names = append(names, info.Name)
+			}
+			return wrong("there is no built-in profile %q: %s", args[0], didYouMean(args[0], names))
+		}
+		return printed(sh.out.Write(text))
+	}
+	return wrong("profiles takes one name, and was given %d: %s", len(args), strings.Join(args, " "))
+}
+
+// printed is what came of writing a result. A reader who has had enough (head, a pager that was left) is no failure.
+func printed(_ int, err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"fairgate/attack"
+	"fairgate/profiles"
+	"fairgate/tui"
+)
+
+const defaultProfile = "starvation"
+
+var runCommand = &command{
+	name:  "run",
+	args:  "[PROFILE]",
+	short: "attack a limiter and watch it live",
+	long: `The profile's clients attack its limiter, in this process and in real time. In a
+terminal a screen shows who gets what; without one, or with --headless, it is a
+line a second on standard error. The report goes to standard output at the end.`,
+	examples: []string{
+		"fairgate",
+		"fairgate starvation --policy per-client",
+		"fairgate run mine.yaml --headless --duration 10s --format json",
+		"fairgate run agent --output report.md",
+		"fairgate run starvation --rate 500/s --burst 50 --seed 7",
+		"fairgate run mine.yaml --expect 'web.satisfaction >= 0.95' --expect 'jain > 0.9'",
+	},
+	flags: func(g *flagGroups) func(*shell, []string) error {
+		r := &run{}
+		r.settings.flags(g)
+		fs := g.group("The attack")
+		transports := []string{attack.TransportMemory, attack.TransportLoopback}
+		r.transport = transports[0]
+		fs.Var(&choice{&r.transport, transports}, "transport", "how attempts reach the limiter: "+oneOf(transports))
+		fs.BoolVar(&r.headless, "headless", false, "no screen, a line a second instead")
+		r.report.flags(g)
+		r.look.flags(g)
+		return r.do
+	},
+}
+
+// A run is the run command as its flags ask for it.
+type run struct {
+	settings  settings
+	transport string
+	headless  bool
+	report    reporting
+	look      look
+}
+
+func (r *run) do(sh *shell, args []string) error {
+	p, altered, err := loadProfile(args, "run", &r.settings)
+	if err != nil {
+		return err
+	}
+	if err := r.report.prepare(p, altered); err != nil {
+		return err
+	}
+	live, err := attack.New(p, attack.Options{Transport: r.transport})
+	if err != nil {
+		return wrong("%v", err)
+	}
+	if err := r.report.out.open(); err != nil {
+		return err
+	}
+	s := &session{sh: sh, run: live, report: &r.report, look: r.look, screen: !r.headless}
+	if possible, why := sh.screenPossible(); s.screen && !possible {
+		s.screen = false
+		sh.note("fairgate: no screen, since %s; a line a second instead", why)
+	}
+	return s.attack(context.Background())
+}
+
+func (l *look) flags(g *flagGroups) {
+	fs := g.group("What you see")
+	l.theme, l.colour = "auto", colourAuto
+	fs.Var(&choice{&l.theme, tui.Themes}, "theme", "colours of the screen: "+oneOf(tui.Themes)+"; auto goes by COLORFGBG")
+	fs.BoolVar(&l.ascii, "ascii", false, "draw with ASCII characters only")
+	fs.Var(&choice{&l.colour, []string{colourAuto, colourAlways, colourNever}}, "color", "colours in screen and report: auto, always or never")
+}
+
+// loadProfile reads the profile that the arguments name and lays the settings over it.
+func loadProfile(args []string, command string, s *settings) (p *profiles.Profile, altered bool, err error) {
+	if len(args) > 1 {
+		if near := nearest(args[0], commandNames()); near != "" {
+			return nil, false, wrong("there is no command %q: did you mean fairgate %s?", args[0], near)
+		}
+		return nil, false, wrong("%s takes one profile, and was given %d: %s", command, len(args), strings.Join(args, " "))
+	}
+	name := defaultProfile
+	if len(args) == 1 {
+		name = args[0]
+	}
+	if p, err = profiles.Load(name); err != nil {
+		return nil, false, unreadable(name, err)
+	}
+	altered, err = s.apply(p)
+	return p, altered, err
+}
+
+
+// unreadable is why a profile cannot be used. A word that is nearly a command was probably meant for one.
+func unreadable(name string, err error) error {
+	if near := nearest(name, commandNames()); near != "" && !strings.ContainsAny(name, "./") {
+		return wrong("%v; or did you mean the command %s?", err, near)
+	}
+	return wrong("%v", err)
+}

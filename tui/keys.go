@@ -1,0 +1,60 @@
+package tui
+
+import (
+	"github.com/charmbracelet/bubbles/key"
+)
+
+// keys are the bindings. The footer and the help are made of them, so that neither can promise what no key does.
+type keys struct {
+	policy, policyBack, faster, slower       key.Binding
+	scale, pause, up, down, pageUp, pageDown key.Binding
+	help, quit, interrupt, suspend           key.Binding
+}
+
+func newKeys() keys {
+	bind := func(name, what string, on ...string) key.Binding {
+		return key.NewBinding(key.WithKeys(on...), key.WithHelp(name, what))
+	}
+	return keys{
+		policy:     bind("p", "next policy", "p"),
+		policyBack: bind("P", "previous policy", "P"),
+		faster:     bind("+", "raise limit", "+", "="),
+		slower:     bind("-", "lower limit", "-", "_"),
+		scale:      bind("v", "scale", "v"),
+		pause:      bind("space", "pause", " "),
+		up:         bind("↑", "clients above", "up", "k"),
+		down:       bind("↓", "clients below", "down", "j"),
+		pageUp:     bind("pgup", "a page up", "pgup"),
+		pageDown:   bind("pgdn", "a page down", "pgdown"),
+		help:       bind("?", "help", "?"),
+		quit:       bind("q", "quit", "q"),
+		interrupt:  bind("ctrl+c", "interrupt", "ctrl+c"),
+		suspend:    bind("ctrl+z", "to the shell (fg: back)", "ctrl+z"),
+	}
+}
+
+// footer are the bindings of the last line as they stand there. Where there is no room for all, those with the
+// highest rank stay.
+func (k keys) footer() []footerKey {
+	return []footerKey{{k.policy, 3}, {k.faster, 4}, {k.slower, 5}, {k.scale, 6}, {k.pause, 7}, {k.help, 2}, {k.quit, 1}}
+}
+
+type footerKey struct {
+	binding key.Binding
+	rank    int
+}
+
+// A keyGroup is a part of the help.
+type keyGroup struct {
+	title    string
+	bindings []key.Binding
+}
+
+// groups are all bindings.
+func (k keys) groups() []keyGroup {
+	return []keyGroup{
+		{"limiter", []key.Binding{k.policy, k.policyBack, k.faster, k.slower}},
+		{"picture", []key.Binding{k.scale, k.pause, k.up, k.down, k.pageUp, k.pageDown}},
+		{"program", []key.Binding{k.help, k.quit, k.interrupt, k.suspend}},
+	}
+}

@@ -1,0 +1,281 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"fairgate/fairness"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+)
+
+// FrameEvery is the time between two pictures.
+const FrameEvery = 100 * time.Millisecond
+
+// Options say how the dashboard looks. The zero value draws without colour.
+type Options struct {
+	// Renderer knows how many colours the terminal has. Its background is never asked for, since asking can hang. Nil: no colour.
+	Renderer *lipgloss.Renderer
+	// ASCII draws bars and plots with ASCII characters only.
+	ASCII bool
+	// Theme is one of Themes; "" is auto.
+	Theme string
+	// LightBackground says that the terminal is known to be light, for the themes auto and ansi.
+	LightBackground bool
+}
+
+// Model is the dashboard as Bubble Tea runs it. Its Update only remembers: pictures are fetched and commands carried out by
+// Bubble Tea's commands, outside of the event loop.
+type Model struct {
+	source Source
+	look   *look
+	keys   keys
+	w, h   int
+
+	latest *fairness.Snapshot // nil until the first frame
+	shown  *fairness.Snapshot // the latest, or the one at which the picture was paused
+	paused bool
+	help   bool
+	scale  scale
+	top    int // first client shown
+
+	wishes  []wish // not yet carried out, in order; the first one is being carried out when busy
+	busy    bool
+	trouble string // shown in the footer until the next key
+
+	exit  Exit
+	crash *crash
+}
+
+// A wish becomes a command when its turn comes, since some depend on what the limit is then.
+type wish func(*fairness.Snapshot) Command
+
+// mostWishes bounds what a key held down can pile up.
+const mostWishes = 8
+
+// Messages. There is one frame every FrameEvery and one answer for every command: nothing is sent per hit.
+type (
+	frameMsg struct{ snap *fairness.Snapshot }
+	doneMsg  struct {
+		snap *fairness.Snapshot
+		err  error
+	}
+	crashMsg struct{ err error }
+)
+
+// A crash is shared by the copies of a model: View has no other way to tell that it failed.
+type crash struct{ err error }
+
+func (c *crash) keep(recovered any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("the dashboard panicked: %v\n%s", recovered, debug.Stack())
+	}
+}
+
+// New is a dashboard for a source.
+func New(s Source, o Options) Model {
+	return Model{source: s, look: newLook(o), keys: newKeys(), crash: new(crash)}
+}
+
+// Init asks for the first frame.
+func (m Model) Init() tea.Cmd { return m.guarded(m.frame) }
+
+func (m Model) frame() tea.Msg { return frameMsg{m.source.Snapshot()} }
+
+// guarded is a command whose panic comes back as a message; Bubble Tea's own way would print it into the result on standard output.
+func (m Model) guarded(f func() tea.Msg) tea.Cmd {
+	return func() (msg tea.Msg) {
+		defer func() {
+			if r := recover(); r != nil {
+				var c crash
+				c.keep(r)
+				msg = crashMsg{c.err}
+			}
+		}()
+		return f()
+	}
+}
+
+// Update takes in a message.
+func (m Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.crash.keep(r)
+			next, cmd = m.leave(Failed)
+		}
+	}()
+	if m.crash.err != nil {
+		return m.leave(Failed)
+	}
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+	case frameMsg:
+		m.see(msg.snap)
+		if m.over() {
+			return m.leave(Finished)
+		}
+		frame := m.guarded(m.frame)
+		cmd = tea.Tick(FrameEvery, func(time.Time) tea.Msg { return frame() })
+	case doneMsg:
+		m.see(msg.snap)
+		if msg.err != nil {
+			m.trouble = msg.err.Error()
+		}
+		m.busy = false
+		m.wishes = m.wishes[1:]
+		cmd = m.carryOut()
+	case crashMsg:
+		m.crash.err = msg.err
+		return m.leave(Failed)
+	case tea.KeyMsg:
+		m.trouble = ""
+		m, cmd = m.press(msg)
+	}
+	m.top = m.clampTop(m.top)
+	return m, cmd
+}
+
+// see takes in a new picture.
+func (m *Model) see(s *fairness.Snapshot) {
+	if s == nil {
+		return
+	}
+	m.latest = s
+	if !m.paused || m.shown == nil {
+		m.shown = s
+	}
+}
+
+// over says that the run has ended and nobody is reading anything on the screen.
+func (m Model) over() bool { return m.latest != nil && m.latest.Done && !m.paused && !m.help }
+
+func (m Model) leave(e Exit) (tea.Model, tea.Cmd) {
+	m.exit = e
+	return m, tea.Quit
+}
+
+// press does what a key is bound to.
+func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
+	k := &m.keys
+	page := max(1, m.visibleClients()-1)
+	switch {
+	case key.Matches(msg, k.interrupt):
+		m.exit = Interrupted
+		return m, tea.Quit
+	case key.Matches(msg, k.quit):
+		m.exit = Quit
+		return m, tea.Quit
+	case key.Matches(msg, k.suspend):
+		return m, tea.Suspend
+	case key.Matches(msg, k.help):
+		m.help = !m.help
+	case key.Matches(msg, k.pause):
+		m.paused = !m.paused
+		m.shown = m.latest
+	case key.Matches(msg, k.scale):
+		m.scale = (m.scale + 1) % scales
+	case key.Matches(msg, k.up):
+		m.top--
+	case key.Matches(msg, k.down):
+		m.top++
+	case key.Matches(msg, k.pageUp):
+		m.top -= page
+	case key.Matches(msg, k.pageDown):
+		m.top += page
+	case key.Matches(msg, k.policy):
+		return m.wish(func(*fairness.Snapshot) Command { return StepPolicy{By: 1} })
+	case key.Matches(msg, k.policyBack):
+		return m.wish(func(*fairness.Snapshot) Command { return StepPolicy{By: -1} })
+	case key.Matches(msg, k.faster):
+		return m.wish(func(s *fairness.Snapshot) Command { return stepRate(s, 1) })
+	case key.Matches(msg, k.slower):
+		return m.wish(func(s *fairness.Snapshot) Command { return stepRate(s, -1) })
+	case msg.Type == tea.KeyEsc:
+		m.help = false
+	}
+	return m, nil
+}
+
+// wish puts a command in line. They are carried out one after the other, so that the order of keys is kept.
+func (m Model) wish(w wish) (Model, tea.Cmd) {
+	if m.latest == nil {
+		m.trouble = "the run has not begun yet"
+		return m, nil
+	}
+	if len(m.wishes) == mostWishes {
+		m.trouble = "the run is still busy with the last keys"
+		return m, nil
+	}
+	m.wishes = append(m.wishes[:len(m.wishes):len(m.wishes)], w)
+	cmd := m.carryOut()
+	return m, cmd
+}
+
+// carryOut begins with the next wish, if there is one and none is under way.
+func (m *Model) carryOut() tea.Cmd {
+	if m.busy || len(m.wishes) == 0 {
+		return nil
+	}
+	m.busy = true
+	source, c := m.source, m.wishes[0](m.latest)
+	return m.guarded(func() tea.Msg {
+		err := source.Do(c)
+		return doneMsg{source.Snapshot(), err}
+	})
+}
+
+// niceRates are the steps between 1 and 10 that + and − take: about 10% each, in two digits (the E24 series of preferred numbers).
+var niceRates = [...]int64{10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91, 100}
+
+// stepRate goes to the next nice rate above (by 1) or below (by −1) the one in force.
+func stepRate(s *fairness.Snapshot, by int) ScaleRate {
+	rate := s.Limiter.RatePerS.Float(0)
+	if !(rate > 0) {
+		return ScaleRate{1, 1}
+	}
+	// From here on rate = digits × power of ten, digits in [10, 100).
+	power := math.Pow(10, math.Floor(math.Log10(rate)+1e-12)-1)
+	digits := rate / power
+	target := int64(0)
+	if by > 0 {
+		for _, n := range niceRates {
+			if float64(n) > digits*(1+1e-6) {
+				target = n
+				break
+			}
+		}
+		if target == 0 {
+			target = 110
+		}
+	} else {
+		target = 9 // below 10: 9.1, in tenths further down
+		for _, n := range niceRates {
+			if float64(n) < digits*(1-1e-6) {
+				target = n
+			}
+		}
+		if target < 10 {
+			return ScaleRate{91, int64(math.Round(digits * 10))}
+		}
+	}
+	return ScaleRate{target * 10000, int64(math.Round(digits * 10000))}
+}
+
+// View draws the present picture. It depends on the model alone.
+func (m Model) View() (screen string) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.crash.keep(r)
+			screen = ""
+		}
+	}()
+	if m.w <= 0 || m.h <= 0 {
+		return ""
+	}
+	return m.draw().paint(m.look)
+}
