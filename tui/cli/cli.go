@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -33,24 +34,22 @@ func init() {
 }
 
 // Main carries out a command line (without the program's name) and returns the exit code.
-func Main(args []string, in, out, err *os.File) int {
+func Main(args []string, in, out, err *os.File) (code int) {
 	sh := &shell{in: in, out: out, err: err, getenv: os.Getenv, terminal: newTerminal(in, out)}
-	// A panic in this goroutine, once whoever owned a report has printed it: the terminal whole, then the stack.
 	defer func() {
+		// Whoever owned a report has printed it by now; a panic that comes this far leaves the terminal whole and says where it was.
 		if p := recover(); p != nil {
 			sh.terminal.restore()
-			panic(p)
+			sh.note("fairgate: panic: %v\n%s", p, debug.Stack())
+			code = exitFailed
 		}
 	}()
 	e := dispatch(sh, args)
-	if code := codeOf(e); e != nil {
-		var quiet exitError
-		if !errors.As(e, &quiet) {
-			sh.note("fairgate: %v", e)
-		}
-		return code
+	var quiet exitError
+	if e != nil && !errors.As(e, &quiet) {
+		sh.note("fairgate: %v", e)
 	}
-	return exitDone
+	return codeOf(e)
 }
 
 // dispatch picks the command and carries it out.

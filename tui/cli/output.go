@@ -144,13 +144,9 @@ func (o *output) write(sh *shell, r *fairness.Report, l look) error {
 	return nil
 }
 
-// print writes to standard output. A reader who has had enough (head, a pager that was left) is no failure.
+// print writes to standard output.
 func (o *output) print(sh *shell, b []byte) error {
-	_, err := sh.out.Write(b)
-	if errors.Is(err, syscall.EPIPE) {
-		return nil
-	}
-	return err
+	return printed(sh.out.Write(b))
 }
 
 func (o *output) store(b []byte) error {

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"errors"
+	"fmt"
 
 	"fairgate/fairness"
 	"fairgate/profiles"
-
-	"github.com/spf13/pflag"
 )
 
 // reporting is what becomes of a report: where it goes, in which format, and what is expected of it.
@@ -14,8 +12,85 @@ type reporting struct {
 	out    output
 	expect []string // of --expect
 
-	profile *profiles.Profile
-	altered bool // limiter or clients are not what the profile says
-	asked   []fairness.Expectation
-	own     []fairness.Expectation // of the profile
+	asked   []fairness.Condition // of --expect; they always count
+	own     []fairness.Condition // of the profile; they count while the run is what the profile says
+	altered bool                 // flags have made limiter or clients other than the profile says
+	source  string
+}
+
+func (r *reporting) flags(g *flagGroups) {
+	fs := g.group("The report")
+	r.out.flags(fs)
+	fs.StringArrayVar(&r.expect, "expect", nil, "`EXPR`, as 'jain >= 0.9' or 'web.satisfaction > 0.9'; exit code 3 when it is not met; may be repeated")
+}
+
+// prepare understands all expectations and gets the output ready, before anything runs.
+func (r *reporting) prepare(p *profiles.Profile, altered bool) error {
+	var names []string
+	for _, c := range p.Expand() {
+		names = append(names, c.Name)
+	}
+	for _, expr := range r.expect {
+		c, err := fairness.ParseExpectation(expr, names)
+		if err != nil {
+			return wrong("--expect: %v", err)
+		}
+		r.asked = append(r.asked, c)
+	}
+	for _, expr := range p.Expect {
+		c, err := fairness.ParseExpectation(expr, names)
+		if err != nil {
+			return wrong("profile %s: expect: %v", p.Source, err)
+		}
+		r.own = append(r.own, c)
+	}
+	r.altered, r.source = altered, p.Source
+	return r.out.open()
+}
+
+// finish judges what was expected, writes the report, and returns what the process shall end with. early tells that the run
+// did not come to its planned end.
+func (r *reporting) finish(sh *shell, rep *fairness.Report, early bool, l look) error {
+	rep.Source = r.source
+	rep.Expectations = []fairness.Expectation{}
+	judged := !early && !r.altered && len(rep.Changes) == 0
+	failed := 0
+	for _, c := range r.own {
+		e := c.Skip()
+		if judged {
+			e = c.Judge(rep)
+		}
+		rep.Expectations = append(rep.Expectations, e)
+	}
+	for _, c := range r.asked {
+		rep.Expectations = append(rep.Expectations, c.Judge(rep))
+	}
+	for _, e := range rep.Expectations {
+		if e.OK != nil && !*e.OK {
+			failed++
+		}
+	}
+	if err := r.out.write(sh, rep, l); err != nil {
+		return err
+	}
+	if r.out.path != "" && r.out.path != "-" {
+		sh.note("fairgate: %s: %s (report in %s)", rep.Fairness.Verdict, rep.Fairness.Why, r.out.path)
+	}
+	if failed > 0 {
+		sh.note("fairgate: %s", unmet(rep.Expectations))
+		return exitError(exitExpectation)
+	}
+	return nil
+}
+
+// unmet says which expectations were not met.
+func unmet(list []fairness.Expectation) string {
+	text, sep := "not met: ", ""
+	for _, e := range list {
+		if e.OK != nil && !*e.OK {
+			text += fmt.Sprintf("%s%s (it is %s)", sep, e.Expr, e.Value.Format(4))
+			sep = ", "
+		}
+	}
+	return text
 }

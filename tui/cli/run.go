@@ -35,7 +35,7 @@ line a second on standard error. The report goes to standard output at the end.`
 		fs.Var(&choice{&r.transport, transports}, "transport", "how attempts reach the limiter: "+oneOf(transports))
 		fs.BoolVar(&r.headless, "headless", false, "no screen, a line a second instead")
 		r.report.flags(g)
-		r.look.flags(g)
+		r.look.flags(g, true)
 		return r.do
 	},
 }
@@ -54,14 +54,11 @@ func (r *run) do(sh *shell, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.report.prepare(p, altered); err != nil {
-		return err
-	}
 	live, err := attack.New(p, attack.Options{Transport: r.transport})
 	if err != nil {
 		return wrong("%v", err)
 	}
-	if err := r.report.out.open(); err != nil {
+	if err := r.report.prepare(p, altered); err != nil {
 		return err
 	}
 	s := &session{sh: sh, run: live, report: &r.report, look: r.look, screen: !r.headless}
@@ -72,12 +69,15 @@ func (r *run) do(sh *shell, args []string) error {
 	return s.attack(context.Background())
 }
 
-func (l *look) flags(g *flagGroups) {
+// flags declares how things look; the theme is the screen's.
+func (l *look) flags(g *flagGroups, screen bool) {
 	fs := g.group("What you see")
 	l.theme, l.colour = "auto", colourAuto
-	fs.Var(&choice{&l.theme, tui.Themes}, "theme", "colours of the screen: "+oneOf(tui.Themes)+"; auto goes by COLORFGBG")
+	if screen {
+		fs.Var(&choice{&l.theme, tui.Themes}, "theme", "colours of the screen: "+oneOf(tui.Themes)+"; auto goes by COLORFGBG")
+	}
 	fs.BoolVar(&l.ascii, "ascii", false, "draw with ASCII characters only")
-	fs.Var(&choice{&l.colour, []string{colourAuto, colourAlways, colourNever}}, "color", "colours in screen and report: auto, always or never")
+	fs.Var(&choice{&l.colour, []string{colourAuto, colourAlways, colourNever}}, "color", "colours: auto, always or never")
 }
 
 // loadProfile reads the profile that the arguments name and lays the settings over it.
@@ -98,7 +98,6 @@ func loadProfile(args []string, command string, s *settings) (p *profiles.Profil
 	altered, err = s.apply(p)
 	return p, altered, err
 }
-
 
 // unreadable is why a profile cannot be used. A word that is nearly a command was probably meant for one.
 func unreadable(name string, err error) error {

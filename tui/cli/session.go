@@ -3,12 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"time"
 
 	"fairgate/attack"
 	"fairgate/fairness"
+	"fairgate/profiles"
 	"fairgate/tui"
 	"fairgate/tui/report"
 )
@@ -20,52 +20,54 @@ type session struct {
 	report *reporting
 	look   look
 	screen bool
+
+	stopper *stopper
 }
 
 // attack carries the run out and returns what the process shall end with.
-func (s *session) attack(parent context.Context) (err error) {
+func (s *session) attack(parent context.Context) error {
 	defer s.report.out.discard()
-	ctx, release := stoppable(parent, func() {
+	s.stopper = newStopper(parent, func() {
 		s.sh.terminal.restore()
 		s.report.out.discard()
 	})
-	defer release()
-	if err := s.run.Start(ctx); err != nil {
+	defer s.stopper.release()
+	if err := s.run.Start(s.stopper.ctx); err != nil {
 		return err
 	}
 	// Whatever goes wrong from here on, what was measured is printed first.
-	planned, fault := s.watch(ctx)
+	planned, fault := s.watch()
 	s.run.Stop()
-	if err := s.run.Wait(); err != nil && fault == nil {
+	if err := s.run.Wait(); fault == nil {
 		fault = err
 	}
 	s.sh.terminal.restore()
 	outcome := s.report.finish(s.sh, s.run.Report(), !planned, s.look)
-	stop := signalOf(ctx)
-	switch {
-	case fault != nil && stop == nil:
-		return fault // the terminal is whole, the report is out: now the error, with its stack when it was a panic
+	switch stop := s.stopper.signal(); {
 	case stop != nil:
+		// A terminal that was closed is no fault, nor is a report that could not be written to it.
 		return exitError(codeOfSignal(stop))
+	case fault != nil:
+		return fault // the terminal is whole, the report is out: now the error, with its stack when it was a panic
 	}
 	return outcome
 }
 
 // watch shows the run until it is over or somebody ends it. planned tells whether it came to its planned end. A panic is an error with its stack.
-func (s *session) watch(ctx context.Context) (planned bool, err error) {
+func (s *session) watch() (planned bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	if s.screen {
-		err = s.draw(ctx)
+		err = s.draw(s.stopper.ctx)
 	} else {
-		s.lines(ctx)
+		s.lines(s.stopper.ctx)
 	}
 	select {
 	case <-s.run.Done():
-		return ctx.Err() == nil && s.run.Wait() == nil, err
+		return s.stopper.ctx.Err() == nil && s.run.Wait() == nil, err
 	default:
 		return false, err
 	}
@@ -90,8 +92,7 @@ func (s *session) draw(ctx context.Context) error {
 		s.sh.terminal.draw(false) // it has cleaned up itself
 	}
 	if exit == tui.Interrupted {
-		// In a raw terminal Ctrl-C is a key; it shall mean what the signal means.
-		return exitError(exitInterrupted)
+		s.stopper.interrupt() // in a raw terminal Ctrl-C is a key; it shall mean what the signal means
 	}
 	return err
 }
