@@ -19,6 +19,7 @@ type Attempt struct {
 	Planned  time.Duration // when it was to be sent
 	Sent     time.Duration // when it was sent
 	Deadline time.Duration // when its request gives up; an answer at that very moment is in time; limiter.Never: never
+	Promised time.Duration // of a retry: when the refusal before it had told it to come; 0: it had told nothing
 
 	waited time.Duration // the wait before it, from which decorrelated jitter draws the next; 0 on a first attempt
 	loop   uint32        // of a closed-loop client: the loop whose worker sent it
@@ -80,7 +81,8 @@ func (c *Client) Send(now time.Duration) (Attempt, bool) {
 		retry := c.waiting.pop()
 		a := Attempt{
 			Client: c.index, Request: retry.request, Try: int(retry.try), Number: c.attempts, Cost: c.spec.Cost,
-			Planned: retry.at, Sent: now, Deadline: retry.deadline, waited: retry.waited, loop: retry.loop,
+			Planned: retry.at, Sent: now, Deadline: retry.deadline, Promised: retry.promised,
+			waited: retry.waited, loop: retry.loop,
 		}
 		c.attempts++
 		return a, true
@@ -119,7 +121,8 @@ func (c *Client) Observe(now time.Duration, a Attempt, ans Answer) (ended bool, 
 		at := later(now, wait)
 		if at <= a.Deadline && at < c.arrivals.stop && c.retrier.spend() {
 			c.waiting.push(retry{
-				at: at, request: a.Request, try: int32(a.Try + 1), deadline: a.Deadline, waited: wait, loop: a.loop,
+				at: at, request: a.Request, try: int32(a.Try + 1), deadline: a.Deadline,
+				promised: promise(now, ans.Told), waited: wait, loop: a.loop,
 			})
 			return false, 0
 		}
@@ -153,6 +156,14 @@ func (c *Client) Pending() int { return c.pending }
 
 // Spec is what the client does at present.
 func (c *Client) Spec() profiles.Client { return c.spec }
+
+// promise is the moment that a told wait names; 0 when nothing was told.
+func promise(now, told time.Duration) time.Duration {
+	if told <= 0 {
+		return 0
+	}
+	return later(now, told)
+}
 
 // later is now + wait, and limiter.Never where that is beyond what can be told.
 func later(now, wait time.Duration) time.Duration {

@@ -11,6 +11,7 @@ type retry struct {
 	at       time.Duration
 	request  uint64
 	deadline time.Duration
+	promised time.Duration
 	waited   time.Duration
 	try      int32
 	loop     uint32
