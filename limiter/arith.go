@@ -22,3 +22,14 @@ func timeUp(a, b time.Duration) time.Duration {
 	}
 	return a + b
 }
+
+// timeFor is how long a rate takes for so many tokens, rounded up; Never when that is beyond a time.Duration.
+func timeFor(r Rate, tokens int64) time.Duration {
+	hi, lo := bits.Mul64(uint64(tokens), uint64(r.Per))
+	lo, carry := bits.Add64(lo, uint64(r.Tokens)-1, 0)
+	hi += carry
+	if hi >= uint64(r.Tokens) {
+		return Never
+	}
+	return clampWait(div128(hi, lo, uint64(r.Tokens)))
+}

@@ -68,7 +68,14 @@ func New(cfg Config) (Limiter, error) {
 // newRule makes the rule of a policy.
 func newRule(now time.Duration, c Config, r *roster) (rule, error) {
 	switch c.Policy {
-	case Global, PerClient, Concurrency:
+	case FairQueue:
+		return newFairQueue(now, c, r)
+	case Concurrency:
+		if c.Queue.ForSlot {
+			return newFairQueue(now, c, r)
+		}
+		fallthrough
+	case Global, PerClient:
 		return newCapped(now, c, r)
 	}
 	return nil, wrong("policy", "%s is not built yet", c.Policy)
@@ -94,6 +101,7 @@ func (e *engine) Arrive(now time.Duration, a Attempt) Decision {
 	if e.cfg.ForgetAfter > 0 {
 		e.forgetIdle(now, a.Client)
 	}
+	a.Cost = max(a.Cost, 0) // a negative cost would mint
 	d := e.rule.arrive(now, a)
 	switch d.Verdict {
 	case Admitted:

@@ -67,6 +67,27 @@ func (g *gate) take(now time.Duration, client int, cost int64) {
 	}
 }
 
+// backlog is how long the global limits need until tokens for all of cost have come, taken piece by piece as they come: so
+// cost may be more than could ever be taken at once.
+func (g *gate) backlog(now time.Duration, cost int64) time.Duration {
+	longest := time.Duration(0)
+	for i, c := range g.global {
+		longest = max(longest, g.forms[i].backlog(now, c, cost))
+	}
+	return longest
+}
+
+func (f *form) backlog(now time.Duration, c Counter, cost int64) time.Duration {
+	if cost <= f.capacity {
+		return c.Wait(now, cost)
+	}
+	if b, ok := c.(*TokenBucket); ok && !b.plan.grid {
+		return b.until(now, cost)
+	}
+	// Whole fillings, and then the rest as it flows in.
+	return timeUp(c.Wait(now, f.capacity), timeFor(f.rate, cost-f.capacity))
+}
+
 // capacity is the largest cost that the global limits ever let pass.
 func (g *gate) capacity() int64 {
 	least := g.forms[0].capacity

@@ -16,6 +16,9 @@ type member struct {
 // terms are what hierarchical gives to a client of its own; most have none.
 type terms struct{ guarantee, ceiling Rate }
 
+// heaviest bounds weights, so that virtual time never overflows.
+const heaviest = 1 << 31
+
 // The roster knows all clients by name and by handle.
 type roster struct {
 	handles map[string]int
@@ -39,7 +42,7 @@ func (r *roster) join(now time.Duration, c Client) (handle int, added bool) {
 		r.members[handle] = member{name: c.Name, lastUse: now}
 	}
 	m := &r.members[handle]
-	m.weight, m.maxCost = max(1, c.Weight), max(1, c.MaxCost)
+	m.weight, m.maxCost = min(max(1, c.Weight), heaviest), max(1, c.MaxCost)
 	r.largest = max(r.largest, m.maxCost)
 	if m.terms > 0 {
 		r.terms[m.terms-1] = terms{c.Guarantee, c.Ceiling}
