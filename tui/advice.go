@@ -12,37 +12,68 @@ func advice(s *fairness.Snapshot) (wrong, press string) {
 	wrong = clean(j.Why)
 	switch j.Verdict {
 	case fairness.Starved, fairness.Contended:
-		press = "Press p for the next policy."
-		if j.Advice != "" {
-			press = "Press p: " + clean(j.Advice)
+		switch advised := clean(j.Advice); {
+		case advised == "":
+			press = "Press p for the next policy, + for a higher limit."
+		case strings.Contains(advised, "per client"), strings.Contains(advised, "fair queue"):
+			press = "Press p: " + advised
+		default: // what no key does
+			press = advised
 		}
 	case fairness.Fair:
-		press = "Press p to see what another policy does, − to make the limit tighter."
+		press = "Press p for another policy, - for a tighter limit."
 	}
 	return wrong, press
 }
 
-// drawAdvice writes both, a line each where there are two; in one line what to press goes first, since the headline above has said what is wrong.
+// drawAdvice writes both. In a single line only what to press and why in three words, since the headline has said what is wrong.
 func drawAdvice(p pane, s *fairness.Snapshot) {
 	wrong, press := advice(s)
-	if p.h < 2 {
-		p.text(1, 0, inkBold, pick(p.w-1, strings.TrimSpace(wrong+" "+press), press, firstWords(press), wrong))
-		return
-	}
-	if press == "" {
-		for i, line := range wrap(wrong, p.w-2, p.h) {
-			p.text(1, i, inkPlain, line)
+	w := p.w - 2
+	if p.h == 1 {
+		short := clause(press, w)
+		if short == "" {
+			short = clause(wrong, w)
 		}
+		p.text(1, 0, inkBold, pick(w, strings.TrimSpace(wrong+" "+press), short))
 		return
 	}
-	p.text(1, 0, inkPlain, fit(wrong, p.w-1))
-	p.text(1, 1, inkBold, fit(press, p.w-1))
+	rows := p.h
+	if press != "" {
+		rows--
+	}
+	lines := wrap(wrong, w, p.h)
+	if len(lines) > rows {
+		lines = []string{clause(wrong, w)}
+	}
+	for y, line := range lines {
+		p.text(1, y, inkPlain, line)
+	}
+	left := p.h - len(lines)
+	pressed := wrap(press, w, left+1)
+	if len(pressed) > left {
+		pressed = []string{clause(press, w)}
+	}
+	for y, line := range pressed {
+		p.text(1, len(lines)+y, inkBold, line)
+	}
 }
 
-// firstWords is a sentence up to its first colon or comma.
-func firstWords(s string) string {
-	if i := strings.IndexAny(s, ",;"); i > 0 {
-		return s[:i] + "."
+// clause is as much of a sentence as fits w columns, cut where a clause ends rather than within a word.
+func clause(s string, w int) string {
+	if width(s) <= w {
+		return s
 	}
-	return s
+	end := 0
+	for i := range s {
+		if strings.HasPrefix(s[i:], ": ") || strings.HasPrefix(s[i:], ", ") || strings.HasPrefix(s[i:], "; ") || strings.HasPrefix(s[i:], " (") {
+			if width(s[:i])+1 <= w {
+				end = i
+			}
+		}
+	}
+	if end == 0 {
+		return fit(s, w)
+	}
+	return s[:end] + "."
 }

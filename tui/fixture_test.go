@@ -77,8 +77,10 @@ func picture(now time.Duration, limit float64, policy string, tenants []tenant) 
 		if t.refusedBy != "" {
 			c.RejectedBy[t.refusedBy] = c.Rejected
 			c.RetryAfter.Needed = fairness.Quantiles{P50: 0.42, P90: 0.87, P99: 1.9, Max: 3.2}
-			c.RetryAfter.NeededBins = []fairness.Bin{{0, time.Millisecond, c.Rejected * 93 / 100}, {time.Millisecond, 2 * time.Millisecond, c.Rejected * 6 / 100},
-				{2 * time.Millisecond, 5 * time.Millisecond, c.Rejected / 100}}
+			c.RetryAfter.NeededBins = []fairness.Bin{
+				{From: 0, To: time.Millisecond, Count: c.Rejected * 93 / 100},
+				{From: time.Millisecond, To: 2 * time.Millisecond, Count: c.Rejected * 6 / 100},
+				{From: 2 * time.Millisecond, To: 5 * time.Millisecond, Count: c.Rejected / 100}}
 		}
 		if t.told > 0 {
 			c.RetryAfter.Told = []fairness.Told{{Seconds: t.told, Count: c.Rejected}}
@@ -108,17 +110,17 @@ func picture(now time.Duration, limit float64, policy string, tenants []tenant) 
 	}
 	switch {
 	case j.Active == 0:
-		j.Verdict, j.Why = fairness.Idle, "Nobody has asked for anything yet."
+		j.Verdict, j.Why = fairness.Idle, "nobody asked for anything"
 	case len(j.Starved) > 0:
 		j.Verdict = fairness.Starved
-		j.Why = fmt.Sprintf("%s holds %s of the admissions while entitled to %.0f%%: whoever comes first is served first.",
-			tenants[0].name, percent(s.Clients[0].Share), 100*tenants[0].entitled/limit)
-		j.Advice = "a limit of its own for each client (per-client) gives " + j.Worst + " all that it asks for."
+		j.Why = fmt.Sprintf("%d of %d clients are starved: %s gets %s of what it is entitled to while %s holds %.0f%% of the admissions",
+			len(j.Starved), j.Active, j.Worst, j.MinSatisfaction.Format(2), tenants[0].name, 100*float64(s.Clients[0].Share))
+		j.Advice = "arrival order decides: a bucket per client or a fair queue would give " + j.Worst + " all it asks"
 	case j.MinSatisfaction < 0.9:
-		j.Verdict, j.Why = fairness.Contended, "Nobody is starved, but "+j.Worst+" gets less than nine tenths of its entitlement."
-		j.Advice = "the fair queue shares by turns."
+		j.Verdict, j.Why = fairness.Contended, "1 of 4 clients is short: "+j.Worst+" gets 0.80 of what it is entitled to"
+		j.Advice = "a fair queue would give " + j.Worst + " all it asks"
 	default:
-		j.Verdict, j.Why = fairness.Fair, "Every client gets what it is entitled to."
+		j.Verdict, j.Why = fairness.Fair, fmt.Sprintf("each of %d clients gets what it is entitled to; the least, %s, %s of it", j.Active, j.Worst, j.MinSatisfaction.Format(2))
 	}
 	s.Recent = history(now, limit, tenants, j.Jain)
 	return s

@@ -81,6 +81,11 @@ func monitoring(s *fairness.Snapshot) headline {
 	}
 	limit := perSecond(a.Limit.Float(s.Limiter.Capacity))
 	admitted := perSecond(a.Admitted.Float(0))
+	if !a.Limit.Exists() && s.Limiter.Capacity <= 0 {
+		h.mark, h.verdict, h.ink = "?", "unknown", inkBold
+		h.facts = [][]string{{"admitted " + admitted + ", the limit is not known", admitted + ", no limit"}}
+		return h
+	}
 	h.facts = [][]string{
 		{"admitted " + admitted + " of " + limit, admitted + " of " + limit, percent(a.Utilization) + " of " + limit},
 		over,
@@ -111,17 +116,22 @@ func clientsSee(s *fairness.Snapshot) headline {
 	case fairness.Starved:
 		n := fmt.Sprintf("%d of %d", len(j.Starved), j.Active)
 		h.facts = [][]string{
-			{n + " starved · worst: " + worst + " gets " + least + " of its entitlement", n + " · worst: " + worst + " gets " + least, n + ", " + worst + " " + least},
+			{n + " starved · worst: " + worst + " gets " + least + " of its entitlement", n + " · worst: " + worst + " gets " + least, strings.ReplaceAll(n, " of ", "/") + ": " + worst + " " + least, n + " clients"},
 			jain,
 		}
 	case fairness.Idle:
 		h.facts = [][]string{{"nobody has asked for anything yet", "no attempt yet"}}
 	case fairness.Unknown:
-		h.facts = [][]string{{"too early to judge: fewer than 10 requests", "too early to judge", "too early"}}
-	default:
-		n := fmt.Sprintf("%d", j.Active)
+		h.facts = [][]string{{clean(j.Why), "no judgement yet"}}
+	case fairness.Contended:
 		h.facts = [][]string{
-			{"nobody of " + n + " starved · worst: " + worst + " gets " + least + " of its entitlement", "worst: " + worst + " gets " + least, worst + " " + least},
+			{"nobody starved · worst: " + worst + " gets " + least + " of its entitlement", "worst: " + worst + " gets " + least, worst + " " + least},
+			jain,
+		}
+	default:
+		n := fmt.Sprintf("all %d get", j.Active)
+		h.facts = [][]string{
+			{n + " what they are entitled to · least: " + worst + ", " + least, n + " at least " + least, n + " ≥ " + least},
 			jain,
 		}
 	}
@@ -145,14 +155,17 @@ func drawHeadline(p pane, y int, h headline, u fairness.Number) {
 		if i == 0 {
 			x = p.text(x, y, inkPlain, pick(room, ways...))
 			if gauge := min(20, p.w-x-40); u.Exists() && gauge >= 8 {
-				for k, c := range drawBar(gauge, fate{float64(u), 1, -1}) {
-					p.glyph(x+2+k, y, c.ink, strings.ReplaceAll(c.text, "░", "·"))
+				for i, c := range drawBar(gauge, fate{float64(u), 1, -1}) {
+					if c.text == "░" { // what the limit leaves is not refused, only free
+						c = cell{"·", inkDim}
+					}
+					p.glyph(x+2+i, y, c.ink, c.text)
 				}
 				x = p.text(x+3+gauge, y, inkPlain, percent(u))
 			}
 			continue
 		}
-		if fact := pick(room-3, ways...); !strings.HasSuffix(fact, "…") {
+		if fact := pick(room-3, ways...); fact != "" && !strings.HasSuffix(fact, "…") {
 			p.text(x, y, inkDim, " · ")
 			x = p.text(x+3, y, inkPlain, fact)
 		}

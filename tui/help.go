@@ -12,38 +12,57 @@ var words = [...][2]string{
 	{"bar", "█ admitted  ░ refused  │ the mark up to which it was entitled"},
 }
 
-// drawHelp fills the pane with the keys in columns and, below, the words of the screen.
-func drawHelp(p pane, k keys) {
-	p.rule(0, "help: ? goes back")
-	groups := k.groups()
-	x, y, lowest := 1, 2, 2
-	for _, g := range groups {
-		w := width(g.title)
+// A helpLine is a line of the help: a heading, or a key or a word with what it means.
+type helpLine struct{ heading, name, meaning string }
+
+// helpLines are the keys, then the words, for a screen of w columns.
+func helpLines(k keys, w int) []helpLine {
+	var lines []helpLine
+	for _, g := range k.groups() {
+		lines = append(lines, helpLine{heading: g.title})
 		for _, b := range g.bindings {
-			w = max(w, 8+width(b.Help().Desc))
+			lines = append(lines, helpLine{name: b.Help().Key, meaning: b.Help().Desc})
 		}
-		if x > 1 && x+w > p.w { // the next group goes below
-			x, y = 1, lowest+1
-		}
-		p.text(x, y-1, inkDim, g.title)
-		for i, b := range g.bindings {
-			p.text(x, y+i, inkBold, b.Help().Key)
-			p.text(x+8, y+i, inkPlain, b.Help().Desc)
-		}
-		lowest = max(lowest, y+len(g.bindings))
-		x += w + 3
 	}
-	y = lowest + 1
+	lines = append(lines, helpLine{heading: "words"})
 	for _, word := range words {
-		if y >= p.h {
-			return
+		for i, part := range wrap(word[1], w-16, 4) {
+			if i > 0 {
+				word[0] = ""
+			}
+			lines = append(lines, helpLine{name: word[0], meaning: part})
 		}
-		p.text(1, y, inkBold, word[0])
-		for i, line := range wrap(word[1], p.w-15, 3) {
-			p.text(14, y, inkPlain, line)
-			if i >= 0 {
-				y++
+	}
+	return lines
+}
+
+// drawHelp fills the pane with the help from line top on; on a wide screen the words stand beside the keys.
+func drawHelp(p pane, k keys, top int) {
+	rows := p.h - 1
+	draw := func(p pane, lines []helpLine) {
+		for y, line := range lines {
+			p.text(1, 1+y, inkDim, line.heading)
+			p.text(1, 1+y, inkBold, line.name)
+			p.text(15, 1+y, inkPlain, line.meaning)
+		}
+	}
+	if p.w >= 100 {
+		p.rule(0, "help: ? goes back")
+		lines := helpLines(k, p.w-40)
+		for i := range lines {
+			if lines[i].heading == "words" {
+				draw(p.sub(rect{0, 0, 40, p.h}), lines[:i])
+				draw(p.sub(rect{42, 0, p.w - 42, p.h}), lines[i:])
 			}
 		}
+		return
 	}
+	lines := helpLines(k, p.w)
+	top = max(0, min(top, len(lines)-rows))
+	title := "help: ? goes back"
+	if len(lines) > rows {
+		title += ", ↑↓ more"
+	}
+	p.rule(0, title)
+	draw(p, lines[top:])
 }

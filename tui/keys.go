@@ -16,10 +16,10 @@ func newKeys() keys {
 		return key.NewBinding(key.WithKeys(on...), key.WithHelp(name, what))
 	}
 	return keys{
-		policy:     bind("p", "next policy", "p"),
+		policy:     bind("p", "policy", "p"),
 		policyBack: bind("P", "previous policy", "P"),
-		faster:     bind("+", "raise limit", "+", "="),
-		slower:     bind("-", "lower limit", "-", "_"),
+		faster:     bind("+", "limit up", "+", "="),
+		slower:     bind("-", "limit down", "-", "_"),
 		scale:      bind("v", "scale", "v"),
 		pause:      bind("space", "pause", " "),
 		up:         bind("↑", "clients above", "up", "k"),

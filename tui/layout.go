@@ -14,7 +14,7 @@ const (
 //	advice, footer          what is wrong, what to press
 type layout struct {
 	title, headlines, table, axis, plot, retry, advice, footer rect
-	topRule, adviceRule                                        rect
+	topRule, adviceRule, parting                               rect
 	perClient                                                  int // rows
 }
 
@@ -41,8 +41,11 @@ func arrange(w, h, clients int) layout {
 	}
 	l.footer = drop(1)
 	advice := 2
-	if h < 14 {
+	switch {
+	case h < 14:
 		advice = 1
+	case h >= 22 && w < 116:
+		advice = 3
 	}
 	l.advice = drop(advice)
 	if airy {
@@ -64,6 +67,7 @@ func arrange(w, h, clients int) layout {
 		retry := max(27, min(w*3/10, 50))
 		l.plot.w = w - retry
 		l.retry = rect{l.plot.w, y, retry, panel}
+		l.parting = rect{l.plot.w, y, 1, panel}
 	case panel >= 15:
 		l.plot.h = panel - 6
 		l.retry = rect{0, y + l.plot.h, w, 6}

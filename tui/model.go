@@ -36,12 +36,13 @@ type Model struct {
 	keys   keys
 	w, h   int
 
-	latest *fairness.Snapshot // nil until the first frame
-	shown  *fairness.Snapshot // the latest, or the one at which the picture was paused
-	paused bool
-	help   bool
-	scale  scale
-	top    int // first client shown
+	latest  *fairness.Snapshot // nil until the first frame
+	shown   *fairness.Snapshot // the latest, or the one at which the picture was paused
+	paused  bool
+	help    bool
+	scale   scale
+	top     int // first client shown
+	helpTop int // first line of the help shown
 
 	wishes  []wish // not yet carried out, in order; the first one is being carried out when busy
 	busy    bool
@@ -173,20 +174,20 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 	case key.Matches(msg, k.suspend):
 		return m, tea.Suspend
 	case key.Matches(msg, k.help):
-		m.help = !m.help
+		m.help, m.helpTop = !m.help, 0
 	case key.Matches(msg, k.pause):
 		m.paused = !m.paused
 		m.shown = m.latest
 	case key.Matches(msg, k.scale):
 		m.scale = (m.scale + 1) % scales
 	case key.Matches(msg, k.up):
-		m.top--
+		m.scroll(-1)
 	case key.Matches(msg, k.down):
-		m.top++
+		m.scroll(1)
 	case key.Matches(msg, k.pageUp):
-		m.top -= page
+		m.scroll(-page)
 	case key.Matches(msg, k.pageDown):
-		m.top += page
+		m.scroll(page)
 	case key.Matches(msg, k.policy):
 		return m.wish(func(*fairness.Snapshot) Command { return StepPolicy{By: 1} })
 	case key.Matches(msg, k.policyBack):
@@ -199,6 +200,16 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 		m.help = false
 	}
 	return m, nil
+}
+
+// scroll moves what is being read.
+func (m *Model) scroll(by int) {
+	if m.help {
+		lines := len(helpLines(m.keys, m.w))
+		m.helpTop = max(0, min(m.helpTop+by, lines-(m.h-5)))
+		return
+	}
+	m.top = m.clampTop(m.top + by)
 }
 
 // wish puts a command in line. They are carried out one after the other, so that the order of keys is kept.

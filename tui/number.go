@@ -35,8 +35,13 @@ func formatFor(smallest, largest float64) rateFormat {
 	default:
 		f.decimals = 2
 	}
-	if whole := len(strconv.Itoa(int(largest / f.divisor))); whole+f.decimals > 6 {
-		f.decimals = max(0, 6-whole)
+	whole := len(strconv.Itoa(int(largest / f.divisor)))
+	switch most := max(0, 4-whole); {
+	case f.decimals <= most:
+	case smallest < 10 && whole <= 4: // a digit for the little, though the large ones need none
+		f.decimals = max(most, 1)
+	default:
+		f.decimals = most
 	}
 	return f
 }
@@ -64,10 +69,11 @@ func columnFormat(n int, of func(int) fairness.Number) rateFormat {
 
 // perSecond writes a single rate: about three digits.
 func perSecond(v float64) string {
-	if v >= 100 || v == math.Trunc(v) {
-		return formatFor(v, v).text(fairness.Number(math.Round(v)))
+	f := formatFor(v, v)
+	if v == math.Trunc(v) && f.divisor == 1 {
+		f.decimals = 0
 	}
-	return formatFor(v, v).text(fairness.Number(v))
+	return f.text(fairness.Number(v))
 }
 
 // percent writes a part of one.

@@ -33,7 +33,7 @@ func (m Model) draw() *canvas {
 	drawFooter(c.pane(l.footer), m.keys, m.trouble)
 	if m.help {
 		y := l.headlines.y + l.headlines.h
-		drawHelp(c.pane(rect{0, y, m.w, l.footer.y - y}), m.keys)
+		drawHelp(c.pane(rect{0, y, m.w, l.footer.y - y}), m.keys, m.helpTop)
 		return c
 	}
 	c.pane(l.topRule).rule(0, "")
@@ -43,6 +43,9 @@ func (m Model) draw() *canvas {
 	drawAxis(c.pane(l.axis), bars, t.axis)
 	plot{s, top}.draw(c.pane(l.plot))
 	retryPanel{s.Clients}.draw(c.pane(l.retry))
+	for y := 1; y < l.parting.h; y++ {
+		c.pane(l.parting).glyph(0, y, inkDim, "│")
+	}
 	c.pane(l.adviceRule).rule(0, "")
 	drawAdvice(c.pane(l.advice), s)
 	return c

@@ -103,7 +103,7 @@ func (pl plot) draw(p pane) {
 		p.text(1, y, inkPlain, fit(name, label))
 		for x, v := range values {
 			if v.Exists() {
-				p.glyph(chart.x+x, y, k, levels[1+int(math.Round(clamp01(float64(v))*7))])
+				p.glyph(chart.x+x, y, k, levels[1+int(math.Round(clamp01(float64(v))*6))]) // never a full cell: the lines stay apart
 			}
 		}
 		p.right(p.w-1, y, inkPlain, now.Format(2))
@@ -202,9 +202,9 @@ func (pl plot) aggregate(p pane, left int, axis timeAxis) {
 		scaleLabel(highestLimit / 2)
 	}
 	scaleLabel(highestLimit)
-	if _, y := 0, 0; axis.w > 30 {
-		y, _ = row(s.Limiter.Capacity)
-		p.text(left+axis.w+1, max(0, y), inkPlain, "limit")
+	if n := len(s.Recent); n > 0 {
+		y, _ := row(s.Recent[n-1].Limit)
+		p.text(left+axis.at(s.Recent[n-1].T-1)+2, max(0, y), inkPlain, "limit")
 	}
 }
 

@@ -24,11 +24,11 @@ func (r retryPanel) draw(p pane) {
 	told, needed, refused := r.sums()
 	switch {
 	case refused == 0:
-		p.text(1, 1, inkDim, "nothing was refused")
+		p.text(2, 1, inkDim, "nothing was refused")
 		return
 	case len(told)+len(needed) == 0:
-		for i, line := range wrap("refused, and nobody was told when to come back", p.w-2, p.h-1) {
-			p.text(1, 1+i, inkPlain, line)
+		for i, line := range wrap("refused, and nobody was told when to come back", p.w-3, p.h-1) {
+			p.text(2, 1+i, inkPlain, line)
 		}
 		return
 	}
@@ -38,7 +38,7 @@ func (r retryPanel) draw(p pane) {
 	if rows >= toldRows+len(needed)+1 {
 		gap = 1
 	}
-	told, needed = merge(told, toldRows, false), merge(needed, max(1, rows-toldRows-gap), true)
+	told, needed = merge(told, toldRows), merge(needed, max(1, rows-toldRows-gap))
 	y := drawCounts(p, 1, "told", told)
 	y = drawCounts(p, y+gap, "needed", needed)
 	r.honesty(p, y+1)
@@ -58,8 +58,8 @@ func (r retryPanel) honesty(p pane, y int) {
 	if !worst.Exists() {
 		return
 	}
-	for i, line := range wrap("99% of each client’s refusals needed no more than "+millis(worst)+"; the header knows whole seconds only.", p.w-2, p.h-y) {
-		p.text(1, y+i, inkDim, line)
+	for i, line := range wrap("99% needed at most "+millis(worst)+", but the header knows whole seconds only.", p.w-3, p.h-y) {
+		p.text(2, y+i, inkDim, line)
 	}
 }
 
@@ -110,7 +110,7 @@ func (r retryPanel) sums() (told, needed []count, refused int64) {
 }
 
 // merge keeps at most n lines; the rarest go into "others".
-func merge(counts []count, n int, _ bool) []count {
+func merge(counts []count, n int) []count {
 	if len(counts) <= n {
 		return counts
 	}
@@ -140,13 +140,13 @@ func drawCounts(p pane, y int, word string, counts []count) int {
 		names = max(names, width(c.name))
 	}
 	const words = 7
-	barX := 1 + words + names + 1
+	barX := 2 + words + names + 1
 	barW := p.w - barX - 6
 	for i, c := range counts {
 		if i == 0 {
-			p.text(1, y, inkPlain, word)
+			p.text(2, y, inkPlain, word)
 		}
-		p.right(1+words+names, y, inkPlain, c.name)
+		p.right(2+words+names, y, inkPlain, c.name)
 		part := float64(c.n) / float64(max(sum, 1))
 		for x, cell := range drawBar(barW, fate{part, part, -1}) {
 			p.glyph(barX+x, y, inkPlain, cell.text)

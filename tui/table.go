@@ -30,14 +30,11 @@ type bounds struct{ barX, barW int }
 // columns chooses what there is room for. A bar keeps a third of the width before a further number is shown.
 func (t table) columns(w int) (before, after []column, b bounds) {
 	n := len(t.clients)
-	of := func(get func(*fairness.ClientMeasures) fairness.Number) rateFormat {
-		return columnFormat(n, func(i int) fairness.Number { return get(&t.clients[i]) })
-	}
 	demand := func(c *fairness.ClientMeasures) fairness.Number { return c.Demand }
 	entitled := func(c *fairness.ClientMeasures) fairness.Number { return c.Entitled }
 	admitted := func(c *fairness.ClientMeasures) fairness.Number { return c.AdmittedRate }
 	rates := func(title string, get func(*fairness.ClientMeasures) fairness.Number, f rateFormat) column {
-		return column{title: title, w: 9, cell: func(c *fairness.ClientMeasures) (string, ink) { return f.text(get(c)), inkPlain }}
+		return column{title: title, w: 8, cell: func(c *fairness.ClientMeasures) (string, ink) { return f.text(get(c)), inkPlain }}
 	}
 	longest := 4
 	for i := range t.clients {
@@ -51,9 +48,15 @@ func (t table) columns(w int) (before, after []column, b bounds) {
 		}
 		return clean(c.Name), inkPlain
 	}}
-	asks := rates("asks", demand, of(demand))
-	gets := rates("gets", admitted, of(admitted))
-	right := rates("entitled", entitled, of(entitled))
+	wanted := columnFormat(2*n, func(i int) fairness.Number {
+		if i < n {
+			return t.clients[i].Demand
+		}
+		return t.clients[i-n].Entitled
+	})
+	asks := rates("asks", demand, wanted)
+	gets := rates("gets", admitted, columnFormat(n, func(i int) fairness.Number { return t.clients[i].AdmittedRate }))
+	right := rates("entitled", entitled, wanted)
 	satisfied := column{title: "got/ent.", w: 8, cell: satisfaction}
 	if w >= 110 {
 		satisfied.title, satisfied.w = "satisfaction", 12
