@@ -45,6 +45,10 @@ type Witness interface {
 	// limiter at arrived and was answered at decided; queued says whether it was parked in between.
 	Decided(arrived, decided time.Duration, queued bool, d limiter.Decision)
 
+	// Patience is asked for when the request is parked, and tells when it will be parked no longer: it then leaves the
+	// line and is answered 503. Nil: it waits until it is decided or cut short.
+	Patience() <-chan time.Time
+
 	// Before is called, without any lock, right before a step that the passing of time brought about. A caller that orders what falls on
 	// one instant can hold the request up here.
 	Before(Step)
@@ -55,8 +59,9 @@ type Step uint8
 
 // The steps.
 const (
-	Settling  Step = iota // what waits and is due is about to be handed out
-	Releasing             // the attempt is about to be released
+	Releasing Step = iota // the attempt is about to be released
+	Settling              // what waits and is due is about to be handed out
+	Leaving               // the request is about to leave the line, its patience at an end
 )
 
 // Handler limits what reaches Options.Next. It may be used from any number of goroutines.

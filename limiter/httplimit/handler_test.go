@@ -3,6 +3,7 @@ package httplimit
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -54,8 +55,15 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 				Type, Title, Detail, Limit string
 				Status                     int
 			}
-			if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+			text, _ := io.ReadAll(resp.Body)
+			if err := json.Unmarshal(text, &body); err != nil {
 				t.Fatal(err)
+			}
+			if by, ok := RefusedBy(text); !ok || by != limiter.Reason(reason) {
+				t.Errorf("%s is read back as %v, %v", name, by, ok)
+			}
+			if by, ok := RefusedBy(append(text, ' ')); ok {
+				t.Errorf("somebody else's body is read as %v", by)
 			}
 			if resp.Header.Get("Content-Type") != "application/problem+json" || body.Status != 429 || body.Limit != name || body.Type == "" || body.Detail == "" {
 				t.Errorf("%s: %+v as %s", name, body, resp.Header.Get("Content-Type"))

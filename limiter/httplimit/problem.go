@@ -34,6 +34,23 @@ var refusals = func() (bodies [len(details)][2]string) {
 	return bodies
 }()
 
+// reasons are the limits that the bodies of refusals name.
+var reasons = func() map[string]limiter.Reason {
+	m := make(map[string]limiter.Reason)
+	for reason := range refusals {
+		for _, body := range refusals[reason] {
+			m[body] = limiter.Reason(reason)
+		}
+	}
+	return m
+}()
+
+// RefusedBy reads off the body of a Handler's 429 which limit refused; false for somebody else's body.
+func RefusedBy(body []byte) (by limiter.Reason, ok bool) {
+	by, ok = reasons[string(body)]
+	return by, ok
+}
+
 var cutShort = problem("Service Unavailable", http.StatusServiceUnavailable, "The service is shutting down.")
 
 func quotaProblem(limit, detail string) string {

@@ -42,16 +42,29 @@ func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided
 			h.abandon(t.attempt, t.line)
 		}
 	}()
+	var patience <-chan time.Time
+	if witness != nil {
+		patience = witness.Patience()
+	}
 	for {
 		select {
 		case s := <-t.line:
-			t.decided, t.decision, t.view = s.at, s.decision, s.view
+			t.take(s)
 			return true
 		case <-h.tick.C:
 			if witness != nil {
 				witness.Before(Settling)
 			}
 			h.settle()
+		case <-patience:
+			witness.Before(Leaving)
+			select {
+			case s := <-t.line: // at the very last moment
+				t.take(s)
+				return true
+			default:
+				return false
+			}
 		case <-ctx.Done():
 			return false
 		case <-h.closing:
@@ -59,6 +72,8 @@ func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided
 		}
 	}
 }
+
+func (t *ticket) take(s settled) { t.decided, t.decision, t.view = s.at, s.decision, s.view }
 
 // settle hands out what is due.
 func (h *Handler) settle() {

@@ -21,12 +21,15 @@ type notes struct {
 	decision         limiter.Decision
 	times            int
 	steps            []Step
+	patience         <-chan time.Time
 }
 
 func (n *notes) Decided(arrived, decided time.Duration, queued bool, d limiter.Decision) {
 	n.arrived, n.decided, n.queued, n.decision = arrived, decided, queued, d
 	n.times++
 }
+
+func (n *notes) Patience() <-chan time.Time { return n.patience }
 
 func (n *notes) Before(s Step) { n.steps = append(n.steps, s) }
 
@@ -219,6 +222,35 @@ func TestStepsAreAnnounced(t *testing.T) {
 		}
 		if n := sendAs(t.Context(), h, "web"); !slices.Equal(n.steps, []Step{Settling, Releasing}) {
 			t.Errorf("queued: %v", n.steps)
+		}
+	})
+}
+
+func TestPatienceEndsWaitingAndNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := &turnstile{every: 100 * time.Millisecond, room: 1}
+		h := New(lim, Options{Strangers: 1, ServiceTime: 200 * time.Millisecond})
+		send := func(patience time.Duration) *notes {
+			r := httptest.NewRequest("GET", "/", nil)
+			r.Header.Set(DefaultHeader, "web")
+			n := &notes{ResponseRecorder: httptest.NewRecorder(), patience: time.After(patience)}
+			h.ServeHTTP(n, r)
+			return n
+		}
+		// Admitted at once: the service takes longer than its patience, and that does not matter.
+		if n := send(50 * time.Millisecond); n.Code != 200 {
+			t.Errorf("served: status %d", n.Code)
+		}
+		send(time.Hour)
+		var parked *notes
+		began := time.Now()
+		lim.free = h.now() + time.Second
+		parked = send(50 * time.Millisecond)
+		if took := time.Since(began); parked.Code != 503 || parked.times != 0 || took != 50*time.Millisecond || !slices.Equal(parked.steps, []Step{Leaving}) {
+			t.Errorf("parked: status %d after %v, steps %v", parked.Code, took, parked.steps)
+		}
+		if lim.cancelled != 1 || h.Waiting() != 0 {
+			t.Errorf("%d cancelled, %d parked", lim.cancelled, h.Waiting())
 		}
 	})
 }

@@ -1,0 +1,124 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"fairgate/fairness"
+	"fairgate/limiter"
+	"fairgate/limiter/httplimit"
+)
+
+// mostConnections is how many connections the loopback transport opens for all clients together. Each takes two file descriptors,
+// one at either end, of the thousand that a process may commonly have.
+const mostConnections = 400
+
+// server is the handler behind a real HTTP server on the loopback interface.
+type server struct {
+	http        *http.Server
+	listener    net.Listener
+	url         string
+	connections int // for each client
+	served      chan struct{}
+}
+
+func newServer(clients int) *server {
+	return &server{connections: max(mostConnections/clients, 1), served: make(chan struct{})}
+}
+
+// open listens; serve serves.
+func (s *server) open(h http.Handler) (err error) {
+	s.listener, err = net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("the loopback transport cannot listen: %w", err)
+	}
+	s.url = "http://" + s.listener.Addr().String() + "/"
+	s.http = &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: log.New(io.Discard, "", 0), // what it would log are connections that the end of the run cut
+	}
+	return nil
+}
+
+func (s *server) serve(r *Run) {
+	defer close(s.served)
+	defer r.caught()
+	_ = s.http.Serve(s.listener)
+}
+
+// close ends the server and its connections.
+func (s *server) close() {
+	_ = s.http.Close()
+	<-s.served
+}
+
+// loopback is a transport over real connections of the client's own, so that no client waits for a connection behind another. Everything that it
+// knows of a decision it reads off the answer, as anybody would.
+type loopback struct {
+	lane *lane
+	http *http.Transport
+}
+
+func newLoopback(l *lane, s *server) *loopback {
+	return &loopback{lane: l, http: &http.Transport{
+		MaxConnsPerHost: s.connections, MaxIdleConnsPerHost: s.connections, DisableCompression: true,
+	}}
+}
+
+// mostBody is how much of a body is read; what is longer costs its connection.
+const mostBody = 64 << 10
+
+// RoundTrip takes the attempt that the pacer has put up, and sends the request for it.
+func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
+	l := b.lane
+	r := l.run
+	fault := errCut
+	defer r.caught()
+	a, ok := l.take()
+	if !ok {
+		return nil, fault
+	}
+	ctx, cancel := r.cutting(a.Deadline)
+	defer cancel()
+	resp, err := b.http.RoundTrip(req.WithContext(ctx))
+	var body []byte
+	if err == nil {
+		body, err = io.ReadAll(io.LimitReader(resp.Body, mostBody))
+		_ = resp.Body.Close()
+	}
+	now := r.now()
+	switch {
+	case r.isOver():
+		return nil, fault
+	case err != nil:
+		l.observe(a, Answer{}, fairness.Outcome{Kind: fairness.Failed, Decided: now})
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	o := fairness.Outcome{Decided: now, Told: toldWait(resp.Header, time.Now)}
+	switch {
+	case resp.StatusCode == http.StatusTooManyRequests:
+		o.Kind = fairness.Rejected
+		if by, ok := httplimit.RefusedBy(body); ok {
+			o.By = uint8(by)
+		}
+	case resp.StatusCode >= 400:
+		o.Kind = fairness.Failed
+	}
+	l.observe(a, Answer{Status: resp.StatusCode, Told: o.Told}, o)
+	return resp, nil
+}
+
+// cutting is a context that ends with the run, and at the deadline of an attempt.
+func (r *Run) cutting(deadline time.Duration) (context.Context, context.CancelFunc) {
+	if deadline == limiter.Never {
+		return context.WithCancel(r.life)
+	}
+	return context.WithTimeout(r.life, deadline-r.now())
+}

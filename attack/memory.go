@@ -1,0 +1,173 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"fairgate/fairness"
+	"fairgate/limiter"
+	"fairgate/limiter/httplimit"
+)
+
+var (
+	// errCut is what becomes of an attempt that is on its way when the run ends.
+	errCut = errors.New("the run has ended")
+	// errLeft is what becomes of an attempt that waits in a queue when its request's deadline comes.
+	errLeft = errors.New("the deadline has come")
+)
+
+// cutText is errCut as vegeta's results show it.
+var cutText = fmt.Sprintf("Get %q: %v", address, errCut)
+
+// memory is a transport that calls the handler in process. It carries a client's attempt there and the answer back, and lets the client
+// and the tally see it.
+type memory struct{ lane *lane }
+
+// RoundTrip takes the attempt that the pacer has put up; the request only stands for it.
+func (m *memory) RoundTrip(req *http.Request) (*http.Response, error) {
+	l := m.lane
+	r := l.run
+	fault := errCut
+	defer r.caught()
+	a, ok := l.take()
+	if !ok {
+		return nil, fault
+	}
+	trip := time.Duration(r.trip.Load())
+	there := trip / 2
+	if !r.pause(there) {
+		return nil, fault
+	}
+	r.pass(atArrive, l.index, a.Number)
+	e := &exchange{lane: l, attempt: a, header: make(http.Header, 8)}
+	r.handler.ServeHTTP(e, req)
+	if e.leave != nil {
+		e.leave.Stop()
+	}
+	switch {
+	case r.isOver():
+		return nil, fault
+	case !e.decided:
+		l.observe(a, Answer{}, fairness.Outcome{Kind: fairness.Failed, Decided: r.now()})
+		return nil, errLeft
+	case !r.pause(trip - there):
+		return nil, fault
+	}
+	l.observe(a, Answer{Status: e.status, Told: e.outcome.Told}, e.outcome)
+	return e.answer(req), nil
+}
+
+// An exchange is an attempt at the handler: the writer of its answer, the witness of its decision, and then the answer's body.
+type exchange struct {
+	lane     *lane
+	attempt  Attempt
+	decided  bool
+	outcome  fairness.Outcome
+	leave    *time.Timer // set when it is parked and has a deadline
+	header   http.Header
+	status   int
+	body     string
+	read     int
+	response http.Response
+}
+
+func (e *exchange) Header() http.Header { return e.header }
+
+func (e *exchange) WriteHeader(status int) {
+	if e.status == 0 {
+		e.status = status
+		e.outcome.Told = toldWait(e.header, time.Now)
+	}
+}
+
+func (e *exchange) Write(b []byte) (int, error) { return e.WriteString(string(b)) }
+
+// WriteString implements io.StringWriter: the first string is kept as it is, without a copy.
+func (e *exchange) WriteString(s string) (int, error) {
+	e.WriteHeader(http.StatusOK)
+	e.body += s
+	return len(s), nil
+}
+
+// Decided implements httplimit.Witness.
+func (e *exchange) Decided(arrived, decided time.Duration, queued bool, d limiter.Decision) {
+	e.decided = true
+	e.outcome.Decided, e.outcome.Queued, e.outcome.Waited = decided, queued, decided-arrived
+	if d.Verdict == limiter.Rejected {
+		e.outcome.Kind, e.outcome.By, e.outcome.Needed = fairness.Rejected, uint8(d.By), d.Wait
+	}
+}
+
+// Patience implements httplimit.Witness: a client waits in line until its request's deadline.
+func (e *exchange) Patience() <-chan time.Time {
+	if e.attempt.Deadline == limiter.Never {
+		return nil
+	}
+	e.leave = time.NewTimer(e.attempt.Deadline - e.lane.run.now())
+	return e.leave.C
+}
+
+// Before implements httplimit.Witness.
+func (e *exchange) Before(s httplimit.Step) {
+	if e.lane.run.options.gate != nil {
+		e.lane.run.pass(stepMoment[s], e.lane.index, e.attempt.Number)
+	}
+}
+
+var stepMoment = [...]moment{
+	httplimit.Releasing: atRelease,
+	httplimit.Settling:  atSettle,
+	httplimit.Leaving:   atLeave,
+}
+
+// answer is the exchange as the response to the request.
+func (e *exchange) answer(req *http.Request) *http.Response {
+	status := e.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	e.response = http.Response{
+		Status: statusLine(status), StatusCode: status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: e.header, Body: e, ContentLength: int64(len(e.body)), Request: req,
+	}
+	return &e.response
+}
+
+// statusLine is a status as net/http reads it off the wire.
+func statusLine(status int) string {
+	switch status {
+	case http.StatusOK:
+		return "200 OK"
+	case http.StatusTooManyRequests:
+		return "429 Too Many Requests"
+	}
+	return fmt.Sprintf("%d %s", status, http.StatusText(status))
+}
+
+// Read reads the body.
+func (e *exchange) Read(p []byte) (int, error) {
+	n := copy(p, e.body[e.read:])
+	e.read += n
+	if e.read == len(e.body) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// WriteTo implements io.WriterTo, so that nobody needs a buffer to read the body.
+func (e *exchange) WriteTo(w io.Writer) (int64, error) {
+	rest := e.body[e.read:]
+	e.read = len(e.body)
+	if rest == "" {
+		return 0, nil
+	}
+	n, err := io.WriteString(w, rest)
+	return int64(n), err
+}
+
+// Close implements io.Closer.
+func (e *exchange) Close() error { return nil }

@@ -1,0 +1,38 @@
+package attack
+
+import (
+	"fairgate/fairness"
+	"fairgate/profiles"
+)
+
+// Snapshot is the run at this moment.
+func (r *Run) Snapshot() *fairness.Snapshot {
+	p := r.profile.Load()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.tally.Snapshot(r.timeLocked())
+	s.Profile, s.Title, s.Mode, s.Seed = p.Name, p.Title, "live", p.Seed
+	s.Duration, s.Done = p.Duration, r.ended >= 0
+	return s
+}
+
+// Report is the run so far: it can be had while the run goes on, and after it has failed. Expectations are the caller's to judge.
+func (r *Run) Report() *fairness.Report {
+	p := r.profile.Load()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	report := r.tally.Report(r.timeLocked())
+	report.Profile, report.Title, report.Mode, report.Seed, report.Source = p.Name, p.Title, "live", p.Seed, p.Source
+	select {
+	case <-r.started:
+		at := r.began.Round(0) // without the monotonic reading: this is for the calendar
+		report.Started = &at
+	default:
+	}
+	return report
+}
+
+// Profile is the profile as it stands after all changes. It is the caller's own copy.
+func (r *Run) Profile() *profiles.Profile {
+	return r.profile.Load().Clone()
+}
