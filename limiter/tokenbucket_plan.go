@@ -95,6 +95,19 @@ func (p *BucketPlan) New(now time.Duration) TokenBucket {
 	return TokenBucket{plan: p, level: p.initialAt(now), last: p.begin(now)}
 }
 
+// Restore is a bucket that holds whole + part/per tokens at now (per as Reduced gives it): for state that was
+// kept elsewhere. What is above the burst is cut; part counts only with greedy refill.
+func (p *BucketPlan) Restore(now time.Duration, whole int64, part uint64) TokenBucket {
+	b := TokenBucket{plan: p, level: whole, rem: part, last: p.begin(now)}
+	if whole >= p.burst {
+		b.level, b.rem = p.burst, 0
+	}
+	if p.grid {
+		b.rem = 0
+	}
+	return b
+}
+
 // begin is the time up to which a new bucket counts as refilled.
 func (p *BucketPlan) begin(now time.Duration) time.Duration {
 	if !p.grid {
