@@ -2,60 +2,20 @@ package attack
 
 import (
 	"cmp"
-	"fmt"
-	"math"
-	"time"
+	"slices"
 
 	"fairgate/fairness"
 	"fairgate/limiter"
 	"fairgate/profiles"
 )
 
-// expand is the clients of a profile one by one: what it says in copies is written out, NAME-1 to NAME-N, with
-// the rates spread over them.
+// expand is the clients one by one: what a profile says in copies is written out.
 func expand(clients []profiles.Client) []profiles.Client {
-	var all []profiles.Client
-	for _, c := range clients {
-		if c.Copies <= 1 {
-			c.Copies = 1
-			all = append(all, c)
-			continue
-		}
-		weights, sum := make([]float64, c.Copies), 0.0
-		for i := range weights {
-			weights[i] = math.Pow(float64(i+1), -c.Zipf)
-			sum += weights[i]
-		}
-		for i, w := range weights {
-			one := c
-			one.Copies, one.Zipf = 1, 0
-			one.Name = fmt.Sprintf("%s-%d", c.Name, i+1)
-			if c.Zipf != 0 {
-				spread(&one.Arrivals, w/sum*float64(c.Copies))
-			}
-			all = append(all, one)
-		}
+	p := profiles.Profile{Clients: slices.Clone(clients)}
+	for i := range p.Clients {
+		p.Clients[i].Copies = max(p.Clients[i].Copies, 1)
 	}
-	return all
-}
-
-// spread multiplies all rates of an arrival process.
-func spread(a *profiles.Arrivals, by float64) {
-	a.Rate, a.From, a.To = times(a.Rate, by), times(a.From, by), times(a.To, by)
-}
-
-// times is a rate multiplied by a number, to about nine digits.
-func times(r limiter.Rate, by float64) limiter.Rate {
-	perSecond := r.PerSecond() * by
-	if perSecond <= 0 {
-		return r
-	}
-	tokens := int64(1)
-	// As many tokens as keep the period's nanoseconds at nine digits or more.
-	for float64(tokens)/perSecond < 1 && tokens < 1e9 {
-		tokens *= 10
-	}
-	return limiter.Rate{Tokens: tokens, Per: time.Duration(math.Round(float64(tokens) / perSecond * 1e9))}
+	return p.Expand()
 }
 
 // limiterClient is what the limiter is to know of a client.
