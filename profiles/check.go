@@ -81,8 +81,8 @@ func checkName(s string) error {
 		return fmt.Errorf("%s is longer than %d characters: shorten it", quote(s), maxName)
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) || unicode.IsSpace(c) }):
 		return fmt.Errorf("%s holds a space or an invisible character: write letters, digits, - and _, as in web-1", quote(s))
-	case strings.ContainsAny(s, `"'\<>=`):
-		return fmt.Errorf("%s holds one of \" ' \\ < > =: write letters, digits, - and _, as in web-1", quote(s))
+	case strings.ContainsAny(s, `"'\<>=!`):
+		return fmt.Errorf("%s holds one of \" ' \\ < > = !: write letters, digits, - and _, as in web-1", quote(s))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 // Parse reads a profile. file is the name that errors and Source say, and trace
 // files are looked for beside it. Every error is an *Error.
 func Parse(file string, data []byte) (*Profile, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors begin a file with it
 	p, err := parse(newSource(file, data), data)
 	if err != nil {
 		return nil, err

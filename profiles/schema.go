@@ -135,7 +135,7 @@ func (r *reader) isScalar(n *node, path, should string) bool {
 
 func (r *reader) unknown(e entry, path string, keys []string) {
 	if s := suggest(e.key, keys); s != "" {
-		r.fail(e.at, join(path, e.key), "unknown key: did you mean %s?", s)
+		r.fail(e.at, join(path, printable(e.key)), "unknown key: did you mean %s?", s)
 		return
 	}
 	r.fail(e.at, join(path, printable(e.key)), "unknown key: the keys here are %s", strings.Join(keys, ", "))

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,8 +15,9 @@ import (
 // Bounds of what is read. They are far above every real profile; they keep a
 // hostile or mistaken file from costing more than a moment.
 const (
-	maxBytes = 1 << 20
-	maxDepth = 64
+	maxBytes  = 256 << 10
+	maxDepth  = 64
+	maxColons = 20_000 // the parser takes time by the square of a mapping's keys
 	// maxOpen bounds brackets before the parser recurses into them; they are
 	// counted without looking at quotes and comments, hence the room.
 	maxOpen = 1000
@@ -97,7 +99,7 @@ func parseTree(src *source, data []byte) (root *node, err error) {
 			continue
 		}
 		if body != nil {
-			return nil, src.at(doc.Body.GetToken()).place(&Error{Msg: "a second document begins here: a file holds one profile, so leave out the --- and what follows"})
+			return nil, (&treeBuilder{src: src}).build(doc.Body, 0).at.place(&Error{Msg: secondDocument})
 		}
 		body = doc.Body
 	}
@@ -115,13 +117,18 @@ func parseTree(src *source, data []byte) (root *node, err error) {
 	return root, nil
 }
 
+const secondDocument = "a second document begins here: a file holds one profile, so leave out the --- and what follows"
+
 // prescan refuses what the parser would answer with a riddle, or with its whole
 // stack: size, tabs as indentation, control characters, depth.
 func prescan(src *source, data []byte) *Error {
 	if len(data) > maxBytes {
 		return &Error{File: src.name, Msg: fmt.Sprintf("has %d bytes: a profile has at most %d; keep long traces in a file of their own (arrivals: {process: trace, file: times.csv})", len(data), maxBytes)}
 	}
-	depth := 0
+	if n := bytes.Count(data, []byte(":")); n > maxColons {
+		return &Error{File: src.name, Msg: fmt.Sprintf("has %d colons: a profile has at most %d; for many clients that are alike write copies: 1000", n, maxColons)}
+	}
+	depth, documents := 0, 0
 	for i, text := range src.lines {
 		text = strings.TrimSuffix(text, "\r")
 		indent := len(text) - len(strings.TrimLeft(text, " \t-?"))
@@ -130,6 +137,11 @@ func prescan(src *source, data []byte) *Error {
 		}
 		if indent > 4*maxDepth {
 			return position{src, i + 1, 1}.place(&Error{Msg: fmt.Sprintf("is nested more than %d deep: a profile needs no more than 8", maxDepth)})
+		}
+		if strings.HasPrefix(text, "---") {
+			if documents++; documents > 2 {
+				return position{src, i + 1, 1}.place(&Error{Msg: secondDocument})
+			}
 		}
 		column := 0
 		for _, c := range text {
@@ -140,7 +152,7 @@ func prescan(src *source, data []byte) *Error {
 			case c == ']' || c == '}':
 				depth = max(0, depth-1)
 			case c == '\t':
-			case isControl(c) && (i > 0 || column > 1 || c != 0xfeff):
+			case isControl(c):
 				return position{src, i + 1, column}.place(&Error{Msg: fmt.Sprintf("an invisible character (%U): take it out", c)})
 			case c == 0xfffd:
 				return position{src, i + 1, column}.place(&Error{Msg: "is not UTF-8: save the file as UTF-8"})
