@@ -53,6 +53,7 @@ func (r *Run) apply(p *profiles.Profile, specs []profiles.Client, what string) (
 	if err != nil {
 		return err
 	}
+	r.beat.set(orderDecides(cfg, specs))
 	for i, l := range r.lanes {
 		if reflect.DeepEqual(l.spec(), specs[i]) {
 			continue

@@ -51,6 +51,7 @@ type Run struct {
 	cancel  sync.Once
 	handler *httplimit.Handler
 	lanes   []*lane
+	beat    metronome
 	server  *server      // of the loopback transport
 	pauses  sync.Pool    // of *time.Timer
 	trip    atomic.Int64 // the round trip
@@ -136,6 +137,8 @@ func (r *Run) start(ctx context.Context) (err error) {
 		}
 		go r.server.serve(r)
 	}
+	p := r.profile.Load()
+	r.beat.set(orderDecides(p.Limiter, expand(p.Clients)))
 	r.began = time.Now()
 	close(r.started)
 	var lanes sync.WaitGroup
@@ -165,6 +168,7 @@ func (r *Run) watch(ctx context.Context, lanes *sync.WaitGroup) {
 		l.attacker.Stop() // it may be waiting for a free worker, where nothing of ours can wake it
 	}
 	lanes.Wait()
+	r.beat.close()
 	if r.server != nil {
 		r.server.close()
 	}
