@@ -42,8 +42,9 @@ func (c *core) now() time.Duration {
 func (c *core) wallClock() bool { return c.clock != nil && c.clock.IsWallClock() }
 
 // do makes o one indivisible step.
-func (c *core) do(o op) outcome {
-	now := c.now()
+func (c *core) do(o op) outcome { return c.doAt(c.now(), o) }
+
+func (c *core) doAt(now time.Duration, o op) outcome {
 	switch c.sync {
 	case Mutex:
 		c.mu.Lock()
