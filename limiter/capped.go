@@ -58,8 +58,7 @@ func (c *capped) arrive(now time.Duration, a Attempt) Decision {
 	if wait > 0 {
 		return Decision{Verdict: Rejected, By: by, Wait: wait}
 	}
-	c.take(now, a.Client, a.Cost)
-	return Decision{}
+	return Decision{Wait: c.take(now, a.Client, a.Cost)}.delayed()
 }
 
 func (c *capped) release(now time.Duration, client int) {

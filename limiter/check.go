@@ -268,6 +268,20 @@ func (c Config) checkShards() error {
 		return wrong("shards", "%d must be from 1 to %d", c.Shards, mostShards)
 	case c.Exchange < 0:
 		return wrong("exchange", "%s must be above zero, or left out", c.Exchange)
+	case c.Policy != Sharded:
+		return nil
+	case c.Keep && c.Exchange > 0:
+		return wrong("exchange", "%s: shards that each keep the whole limit have nothing to divide anew; write divide: true, or leave exchange out", c.Exchange)
+	case c.Routing == TwoChoicesCombine && (c.Algorithm != AlgorithmTokenBucket || len(c.Bandwidths) > 0):
+		return wrong("routing", "two-choices-combine joins what two token buckets have left, and counts nothing else: write two-choices, or algorithm: token-bucket without further bandwidths")
 	}
-	return nil
+	var shares []int64
+	if c.Exchange > 0 {
+		shares = equal(1, int64(c.Shards))
+	}
+	each, err := c.shardConfigs(shares)
+	if err != nil {
+		return err
+	}
+	return each[0].checkGlobal()
 }

@@ -70,6 +70,8 @@ func newRule(now time.Duration, c Config, r *roster) (rule, error) {
 	switch c.Policy {
 	case FairQueue:
 		return newFairQueue(now, c, r)
+	case Sharded:
+		return newSharded(now, c, r)
 	case Concurrency:
 		if c.Queue.ForSlot {
 			return newFairQueue(now, c, r)
@@ -79,6 +81,14 @@ func newRule(now time.Duration, c Config, r *roster) (rule, error) {
 		return newCapped(now, c, r)
 	}
 	return nil, wrong("policy", "%s is not built yet", c.Policy)
+}
+
+// delayed is an admission whose Wait is the delay of a shaping limit.
+func (d Decision) delayed() Decision {
+	if d.Wait > 0 {
+		d.Verdict = Queued
+	}
+	return d
 }
 
 // clock is now, or the latest moment seen when that is later.

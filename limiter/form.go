@@ -57,6 +57,7 @@ type row interface {
 	at(i int) Counter
 	// renew makes the counter of client i as good as new; the row grows as needed.
 	renew(i int, now time.Duration)
+	len() int
 }
 
 // cells is the row of counters T.
@@ -69,6 +70,8 @@ type cells[T any, P interface {
 }
 
 func (c *cells[T, P]) at(i int) Counter { return P(&c.state[i]) }
+
+func (c *cells[T, P]) len() int { return len(c.state) }
 
 func (c *cells[T, P]) renew(i int, now time.Duration) {
 	for len(c.state) < i {

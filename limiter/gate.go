@@ -12,11 +12,13 @@ type gate struct {
 
 	client form
 	own    row // nil: clients have no limits of their own
+
+	shapes bool // what is admitted may be delayed
 }
 
 // newGate makes the limits of a configuration, each client's own only where perClient.
 func newGate(now time.Duration, c Config, perClient bool) (*gate, error) {
-	g := &gate{}
+	g := &gate{shapes: c.Shape}
 	add := func(id string, s spec) error {
 		f, err := s.form()
 		if err != nil {
@@ -57,14 +59,36 @@ func (g *gate) wait(now time.Duration, client int, cost int64) (time.Duration, R
 	return longest, by
 }
 
-// take charges every limit.
-func (g *gate) take(now time.Duration, client int, cost int64) {
+// take charges every limit. It returns how long a shaping limit delays what it has admitted; 0 when it may go on.
+func (g *gate) take(now time.Duration, client int, cost int64) (delay time.Duration) {
+	if g.shapes {
+		delay = g.delay(now, client)
+	}
 	for _, c := range g.global {
 		c.Take(now, cost)
 	}
 	if g.own != nil {
 		g.own.at(client).Take(now, cost)
 	}
+	return delay
+}
+
+// A shaper delays what it admits.
+type shaper interface {
+	// Delay is how long an attempt that is admitted now is kept back.
+	Delay(now time.Duration) time.Duration
+}
+
+// delay is the longest delay of all limits.
+func (g *gate) delay(now time.Duration, client int) time.Duration {
+	longest := time.Duration(0)
+	for _, c := range g.global {
+		longest = max(longest, c.(shaper).Delay(now))
+	}
+	if g.own != nil {
+		longest = max(longest, g.own.at(client).(shaper).Delay(now))
+	}
+	return longest
 }
 
 // backlog is how long the global limits need until tokens for all of cost have come, taken piece by piece as they come: so

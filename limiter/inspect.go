@@ -1,6 +1,9 @@
 package limiter
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // State is what a limiter looks like inside at one moment, for a screen.
 type State struct {
@@ -80,3 +83,5 @@ func (g *gate) inspect(now time.Duration, s *State) {
 func (f *form) level(now time.Duration, name string, c Counter) Level {
 	return Level{Name: name, Rate: f.rate, Capacity: f.capacity, Remaining: c.Remaining(now), Reset: c.Reset(now)}
 }
+
+func shardName(i int) string { return "shard " + strconv.Itoa(i+1) }

@@ -20,32 +20,63 @@ func (e *engine) Reconfigure(now time.Duration, cfg Config) error {
 		if !ok {
 			break
 		}
-		if q, queues := next.(interface{ enqueue(time.Duration, waiting) }); queues {
+		if q, queues := next.(*fairQueue); queues {
 			q.enqueue(now, w)
 		} else {
 			e.orphans = append(e.orphans, w)
 		}
 	}
-	if cfg.RetryAfter != e.cfg.RetryAfter {
+	if cfg.RetryAfter != e.cfg.RetryAfter || cfg.Rate != e.cfg.Rate {
 		e.teller = newTeller(cfg)
 	}
 	e.cfg, e.rule = cfg, next
 	return nil
 }
 
-// gated is a rule that keeps its limits in a gate.
+// grant is the whole tokens that a strategy gives to a limit of capacity is, when the one before held so many of was.
+func grant(how Inherit, held, was, is int64) int64 {
+	held = min(held, was)
+	switch how {
+	case Reset:
+		return is
+	case AsIs:
+	case Additive:
+		held += max(0, is-was)
+	default:
+		held = muldiv(held, is, was)
+	}
+	return min(held, is)
+}
+
+// gated is a rule that keeps its limits in one gate.
 type gated interface{ limits() *gate }
 
 func (g *gate) limits() *gate { return g }
 
-// inherit takes over the levels of another rule's limits: the global limit, the bandwidths by their ids, and each
-// client's own.
+// holds is what the global limit has left, and the most that it may have.
+func (g *gate) holds(now time.Duration) (remaining, capacity int64) {
+	return g.global[0].Remaining(now), g.forms[0].capacity
+}
+
+// inherit takes over the levels of another rule's limits.
 func (g *gate) inherit(now time.Duration, old rule, how Inherit) {
-	from, ok := old.(gated)
-	if !ok || how == Reset {
+	if how == Reset {
 		return
 	}
-	o := from.limits()
+	if o, ok := old.(gated); ok {
+		g.inheritGate(now, o.limits(), how)
+		return
+	}
+	if o, ok := old.(interface {
+		holds(time.Duration) (int64, int64)
+	}); ok {
+		held, capacity := o.holds(now)
+		g.forms[0].fill(now, g.global[0], grant(how, held, capacity, g.forms[0].capacity))
+	}
+}
+
+// inheritGate takes over the global limit, the further bandwidths by their ids, and each client's own limit.
+func (g *gate) inheritGate(now time.Duration, o *gate, how Inherit) {
 	g.global[0] = g.forms[0].carry(now, g.global[0], &o.forms[0], o.global[0], how)
 	for i := 1; i < len(g.forms); i++ {
 		for j := 1; j < len(o.forms); j++ {
@@ -62,18 +93,20 @@ func (g *gate) inherit(now time.Duration, old rule, how Inherit) {
 		g.own = o.own
 		return
 	}
-	if n, ok := g.own.(interface{ len() int }); ok {
-		for i := range n.len() {
-			g.client.carry(now, g.own.at(i), &o.client, o.own.at(i), how)
-		}
+	for i := range min(g.own.len(), o.own.len()) {
+		g.client.carry(now, g.own.at(i), &o.client, o.own.at(i), how)
 	}
 }
 
-func (c *cells[T, P]) len() int { return len(c.state) }
+// A relimiter keeps what it has counted under another limit, when that counts by the same windows; false when it cannot.
+type relimiter interface {
+	relimit(now time.Duration, to Counter) bool
+}
 
-// carry makes the new counter fresh hold what inherit grants of the old one's level, and returns it; a limit that
-// did not change keeps its very counter. Between different algorithms only whole tokens are carried: no
-// strategy ever grants more than it says.
+// carry makes the counter fresh hold what a strategy grants of the old one's level, and returns it; a limit that
+// did not change keeps its very counter. Token buckets carry parts of a token too. Windows keep what they counted, so that it leaves
+// them when it would have. Between different algorithms only whole tokens are carried. No strategy
+// ever grants more than it says.
 func (f *form) carry(now time.Duration, fresh Counter, was *form, old Counter, how Inherit) Counter {
 	if how == Reset {
 		return fresh
@@ -85,25 +118,29 @@ func (f *form) carry(now time.Duration, fresh Counter, was *form, old Counter, h
 		if b, ok := fresh.(*TokenBucket); ok {
 			plan := b.plan
 			*b = *a
-			if err := b.ReplacePlan(now, plan, how); err == nil {
-				return b
+			if err := b.ReplacePlan(now, plan, how); err != nil {
+				*b = plan.New(now)
 			}
-			*b = plan.New(now)
 			return b
 		}
 	}
-	holds := min(old.Remaining(now), was.capacity)
-	switch how {
-	case Proportional:
-		holds = muldiv(holds, f.capacity, was.capacity)
-	case Additive:
-		holds += max(0, f.capacity-was.capacity)
+	target := grant(how, old.Remaining(now), was.capacity, f.capacity)
+	if r, ok := old.(relimiter); ok && r.relimit(now, fresh) {
+		if left := fresh.Remaining(now); left > target {
+			fresh.Take(now, left-target)
+		}
+		return fresh
 	}
+	f.fill(now, fresh, target)
+	return fresh
+}
+
+// fill makes a fresh counter hold so many tokens.
+func (f *form) fill(now time.Duration, fresh Counter, tokens int64) {
 	if b, ok := fresh.(*TokenBucket); ok {
 		b.Refill(now) // it may begin with less
 	}
-	if missing := f.capacity - min(holds, f.capacity); missing > 0 {
+	if missing := f.capacity - tokens; missing > 0 {
 		fresh.Take(now, missing)
 	}
-	return fresh
 }

@@ -1,0 +1,251 @@
+package limiter
+
+import (
+	"hash/fnv"
+	"math"
+	"time"
+)
+
+// sharded is a fleet: instances that each count apart, and a router before them.
+//
+//	        ┌─► shard 0: 1/n of the limit
+//	arrive ─┼─► shard 1: 1/n
+//	        └─► shard 2: 1/n
+//
+// A refusal comes from one shard while another may have tokens left: that is what sharding costs, and the needed wait is that
+// shard's. Where the routing is at random, coming again at that time may meet another shard.
+//
+// Divided, admissions of all stay within the limit. An exchange divides it anew, by what each shard was asked since the last
+// one; levels stay as they are, cut to the new bursts, so that dividing never mints.
+type sharded struct {
+	shards   []*gate
+	cfg      Config
+	roster   *roster
+	random   generator
+	turn     int
+	home     []int32       // by client: the shard of pinned routing
+	demand   []int64       // attempts since the last exchange
+	exchange time.Duration // when the next one is due
+}
+
+func newSharded(now time.Duration, c Config, r *roster) (rule, error) {
+	var shares []int64
+	if c.Exchange > 0 {
+		shares = equal(1, int64(c.Shards))
+	}
+	each, err := c.shardConfigs(shares)
+	if err != nil {
+		return nil, err
+	}
+	s := &sharded{cfg: c, roster: r, random: generator{c.Seed}, demand: make([]int64, c.Shards), exchange: timeUp(now, c.Exchange)}
+	for _, cfg := range each {
+		g, err := newGate(now, cfg, false)
+		if err != nil {
+			return nil, err
+		}
+		s.shards = append(s.shards, g)
+	}
+	for i := range r.members {
+		s.join(now, i, true)
+	}
+	return s, nil
+}
+
+func (s *sharded) join(_ time.Duration, client int, _ bool) {
+	for len(s.home) <= client {
+		s.home = append(s.home, 0)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(s.roster.members[client].name))
+	s.home[client] = int32(h.Sum64() % uint64(len(s.shards)))
+}
+
+func (s *sharded) arrive(now time.Duration, a Attempt) Decision {
+	if s.cfg.Exchange > 0 && now >= s.exchange {
+		s.divideAnew(now)
+	}
+	i, other := s.route(now, a.Client)
+	s.demand[i]++
+	g := s.shards[i]
+	wait, by := g.wait(now, a.Client, a.Cost)
+	if wait == 0 {
+		return Decision{Wait: g.take(now, a.Client, a.Cost)}.delayed()
+	}
+	if s.cfg.Routing == TwoChoicesCombine && other != i {
+		fuller, emptier := g.global[0].(*TokenBucket), s.shards[other].global[0].(*TokenBucket)
+		if combine(now, fuller, emptier, a.Cost) {
+			return Decision{}
+		}
+	}
+	return Decision{Verdict: Rejected, By: by, Wait: wait}
+}
+
+// route is the shard that the attempt goes to, and the second choice where there is one.
+func (s *sharded) route(now time.Duration, client int) (first, second int) {
+	n := len(s.shards)
+	switch s.cfg.Routing {
+	case RoundRobin:
+		first = s.turn
+		s.turn = (s.turn + 1) % n
+		return first, first
+	case Pinned:
+		return int(s.home[client]), int(s.home[client])
+	case TwoChoices, TwoChoicesCombine:
+		if n == 1 {
+			return 0, 0
+		}
+		first = s.random.below(n)
+		if second = s.random.below(n - 1); second >= first {
+			second++
+		}
+		if s.shards[second].fuller(now, s.shards[first]) {
+			first, second = second, first
+		}
+		return first, second
+	}
+	first = s.random.below(n)
+	return first, first
+}
+
+// fuller reports whether more is left in g than in o; parts of a token count where the algorithm has them.
+func (g *gate) fuller(now time.Duration, o *gate) bool {
+	a, aBucket := g.global[0].(*TokenBucket)
+	b, bBucket := o.global[0].(*TokenBucket)
+	if !aBucket || !bBucket {
+		return g.global[0].Remaining(now) > o.global[0].Remaining(now)
+	}
+	aWhole, aPart, aOf := a.Exact(now)
+	bWhole, bPart, bOf := b.Exact(now)
+	return aWhole > bWhole || aWhole == bWhole && Rate{Tokens: int64(aPart), Per: time.Duration(aOf)}.compare(
+		Rate{Tokens: int64(bPart), Per: time.Duration(bOf)}) > 0
+}
+
+// combine takes cost from two buckets together: all that the fuller one has and the rest from the other; false when
+// both together have not enough, and then nothing is taken. Both must count by the same parts of a token,
+// or else only whole tokens are combined.
+func combine(now time.Duration, fuller, other *TokenBucket, cost int64) bool {
+	a, b := *fuller, *other
+	a.advance(now)
+	b.advance(now)
+	if a.level < 0 || b.level < 0 || a.level >= cost {
+		return false
+	}
+	missing, part := cost-a.level, uint64(0)
+	if a.plan.per == b.plan.per && a.rem > 0 {
+		missing, part = missing-1, a.plan.per-a.rem
+		a.rem = 0
+	}
+	if b.level < missing || b.level == missing && b.rem < part {
+		return false
+	}
+	a.level = 0
+	b.level -= missing
+	if b.rem < part {
+		b.level--
+		b.rem += b.plan.per
+	}
+	b.rem -= part
+	*fuller, *other = a, b
+	return true
+}
+
+// divideAnew divides the limit by what each shard was asked. Several exchanges that fell due while nobody came are one. A shard that
+// nobody asked keeps a small part, to be there when somebody comes.
+func (s *sharded) divideAnew(now time.Duration) {
+	passed := (now - s.exchange) / s.cfg.Exchange
+	s.exchange = timeUp(s.exchange, (passed+1)*s.cfg.Exchange)
+	shares, asked := make([]int64, len(s.demand)), int64(0)
+	for i, d := range s.demand {
+		asked += d
+		shares[i] = min(d, math.MaxInt64/int64(2*len(s.demand))) + 1
+	}
+	if asked == 0 {
+		return
+	}
+	clear(s.demand)
+	each, err := s.cfg.shardConfigs(shares)
+	if err != nil {
+		return // cannot be: equal shares passed
+	}
+	for i, cfg := range each {
+		g, err := newGate(now, cfg, false)
+		if err != nil {
+			return
+		}
+		g.inheritGate(now, s.shards[i], AsIs)
+		s.shards[i] = g
+	}
+}
+
+func (s *sharded) release(time.Duration, int) {}
+
+func (s *sharded) quotas(now time.Duration, _ int, to []Quota) []Quota {
+	l := s.sum(now)
+	return append(to, Quota{Name: "global", Rate: l.Rate, Burst: l.Capacity, Remaining: l.Remaining, Reset: l.Reset})
+}
+
+// sum is all shards as one level.
+func (s *sharded) sum(now time.Duration) Level {
+	sum := Level{Name: "global", Rate: s.cfg.Enforced()}
+	for _, g := range s.shards {
+		l := g.forms[0].level(now, "", g.global[0])
+		sum.Capacity = saturated(sum.Capacity, l.Capacity)
+		sum.Remaining = saturated(sum.Remaining, l.Remaining)
+		sum.Reset = max(sum.Reset, l.Reset)
+	}
+	return sum
+}
+
+func (s *sharded) holds(now time.Duration) (remaining, capacity int64) {
+	l := s.sum(now)
+	return l.Remaining, l.Capacity
+}
+
+// inherit takes over shard by shard where there are as many as before; otherwise what all held together is shared out.
+func (s *sharded) inherit(now time.Duration, old rule, how Inherit) {
+	if how == Reset {
+		return
+	}
+	if o, ok := old.(*sharded); ok && len(o.shards) == len(s.shards) {
+		for i, g := range s.shards {
+			g.inheritGate(now, o.shards[i], how)
+		}
+		s.demand, s.random, s.turn = o.demand, o.random, o.turn
+		return
+	}
+	o, ok := old.(interface {
+		holds(time.Duration) (int64, int64)
+	})
+	if !ok {
+		return
+	}
+	held, capacity := o.holds(now)
+	_, all := s.holds(now)
+	target := grant(how, held, capacity, all)
+	for _, g := range s.shards {
+		g.forms[0].fill(now, g.global[0], muldiv(target, g.forms[0].capacity, all))
+	}
+}
+
+func (s *sharded) forget(now time.Duration, client int) {
+	if client == everybody {
+		for _, g := range s.shards {
+			g.renewGlobal(now)
+		}
+	}
+}
+
+func (s *sharded) fresh(time.Duration, int) bool                         { return true }
+func (s *sharded) due(time.Duration) (time.Duration, bool)               { return 0, false }
+func (s *sharded) settle(time.Duration) (a Attempt, d Decision, ok bool) { return }
+func (s *sharded) cancel(time.Duration, Attempt) bool                    { return false }
+func (s *sharded) evict(time.Duration) (w waiting, ok bool)              { return }
+
+func (s *sharded) inspect(now time.Duration, st *State) {
+	st.Global = append(st.Global, s.sum(now))
+	for i, g := range s.shards {
+		l := g.forms[0].level(now, "", g.global[0])
+		l.Name, l.Demand = shardName(i), s.demand[i]
+		st.Shards = append(st.Shards, l)
+	}
+}
