@@ -23,25 +23,25 @@ func Simulate(ctx context.Context, p *profiles.Profile, o SimulateOptions) (*fai
 	if err != nil {
 		return nil, err
 	}
-	err = s.Run(ctx, o.Progress)
+	err = s.run(ctx, func() {
+		if o.Progress != nil {
+			o.Progress(s.now)
+		}
+	})
 	return s.Report(), err
 }
 
-// Run goes on to the end, or until ctx ends, whose error it then returns.
-func (s *Simulation) Run(ctx context.Context, progress func(done time.Duration)) error {
+// run goes on to the end, or until ctx ends, whose error it then returns. look is called now and then, and at the end.
+func (s *Simulation) run(ctx context.Context, look func()) error {
 	for {
+		look()
 		if err := ctx.Err(); err != nil {
 			return err
-		}
-		if progress != nil {
-			progress(s.now)
 		}
 		for range patience {
 			if !s.step(s.end) {
 				s.now = s.end
-				if progress != nil {
-					progress(s.now)
-				}
+				look()
 				return nil
 			}
 		}

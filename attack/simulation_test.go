@@ -19,33 +19,11 @@ import (
 
 // starvation is the demonstration: a batch job at five times the limit, and small clients that ask for little.
 func starvation() *profiles.Profile {
-	poisson := func(n int64) profiles.Arrivals {
-		return profiles.Arrivals{Process: profiles.Poisson, Rate: limiter.PerSecond(n)}
+	p, err := profiles.Load("starvation")
+	if err != nil {
+		panic(err)
 	}
-	return &profiles.Profile{
-		Name: "starvation", Duration: 30 * s, Seed: 1,
-		Limiter: limiter.Config{
-			Policy: limiter.Global, Rate: limiter.PerSecond(1000), Burst: 100,
-			Client: limiter.ClientLimit{Rate: limiter.PerSecond(250), Burst: 25, MaxInFlight: 2},
-		},
-		Service: profiles.Service{Time: 2 * ms, RoundTrip: ms},
-		Clients: []profiles.Client{
-			{
-				Name: "batch", Kind: profiles.Batch, Weight: 1, Cost: 1, Copies: 1,
-				Arrivals: profiles.Arrivals{Process: profiles.Constant, Rate: limiter.PerSecond(5000), Jitter: 0.1},
-				Retry:    profiles.Retry{Attempts: 3, Backoff: profiles.NoBackoff},
-			},
-			{Name: "web", Kind: profiles.Interactive, Weight: 1, Cost: 1, Copies: 1, Arrivals: poisson(100)},
-			{Name: "mobile", Kind: profiles.Interactive, Weight: 1, Cost: 1, Copies: 1, Arrivals: poisson(50)},
-			{
-				Name: "sync", Kind: profiles.Retrying, Weight: 1, Cost: 1, Copies: 1, Arrivals: poisson(50),
-				Retry: profiles.Retry{
-					Attempts: 5, Backoff: profiles.Exponential, Base: 100 * ms, Max: 5 * s,
-					Jitter: profiles.FullJitter, HonorRetryAfter: true,
-				},
-			},
-		},
-	}
+	return p
 }
 
 func simulated(t testing.TB, p *profiles.Profile) *fairness.Report {
@@ -182,7 +160,7 @@ func scriptedRun(t *testing.T, l *scripted, svc profiles.Service, clients ...pro
 		t.Fatal(err)
 	}
 	l.Limiter, sim.lim = sim.lim, l
-	if err := sim.Run(context.Background(), nil); err != nil {
+	if err := sim.run(context.Background(), func() {}); err != nil {
 		t.Fatal(err)
 	}
 	r := sim.Report()
