@@ -12,7 +12,7 @@ import (
 var helpCommand = &command{
 	name:  "help",
 	args:  "[COMMAND]",
-	short: "what fairgate does, or a command with its flags and examples",
+	short: "what it does, or a command does",
 	long:  "Without a command it lists the commands.",
 	examples: []string{
 		"fairgate help run",
@@ -57,22 +57,22 @@ Usage:
 			name = "[" + name + "]"
 		}
 		usage := strings.TrimSpace("fairgate " + name + " " + c.args)
-		fmt.Fprintf(&b, "  %-29s %s\n", usage, c.short)
+		fmt.Fprintf(&b, "  %-28s  %s\n", usage, c.short)
 	}
 	b.WriteString(`
-PROFILE is a file or the name of a built-in profile; without one it is ` + defaultProfile + `.
+PROFILE is a file or the name of a built-in profile; by default ` + defaultProfile + `.
 A file that is called as a command is written with its path: ./run
 
 Examples:
-  fairgate                                      the starvation demo, live
-  fairgate --headless --format json             the same without a screen, for jq
-  fairgate starvation --policy per-client       and its cure
-  fairgate profiles starvation > mine.yaml      a profile to start your own from
-  fairgate mine.yaml --expect 'jain >= 0.9'     fails (exit code 3) when it is unfair
+  fairgate                                    the starvation demo, live
+  fairgate --headless --format json           the same without a screen, for jq
+  fairgate starvation --policy per-client     and its cure
+  fairgate profiles starvation > mine.yaml    a profile to start your own from
+  fairgate mine.yaml --expect 'jain >= 0.9'   exit code 3 when it is unfair
 
-Exit codes: 0 done, 1 it failed while it ran, 2 wrong usage or a bad profile, 3 an
-expectation was not met; 130, 143 and 129 after Ctrl-C, SIGTERM and a closed
-terminal, each with the report so far.
+Exit codes: 0 done, 1 it failed while it ran, 2 wrong usage or a bad profile,
+3 an expectation was not met; 130, 143 and 129 after Ctrl-C, SIGTERM and a
+closed terminal, each with the report so far.
 
 fairgate COMMAND --help tells a command's flags.
 `)
@@ -83,7 +83,7 @@ func commandHelp(c *command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "fairgate %s: %s\n\n", strings.TrimSpace(c.name+" "+c.args), c.short)
 	if c.long != "" {
-		b.WriteString(c.long + "\n\n")
+		b.WriteString(strings.Join(wrap(c.long, 80), "\n") + "\n\n")
 	}
 	if len(c.examples) > 0 {
 		b.WriteString("Examples:\n")
@@ -95,9 +95,38 @@ func commandHelp(c *command) string {
 	groups := &flagGroups{}
 	c.flags(groups)
 	for i, set := range groups.sets {
-		fmt.Fprintf(&b, "%s:\n%s\n", groups.names[i], set.FlagUsagesWrapped(80))
+		b.WriteString(groups.names[i] + ":\n" + flagHelp(set) + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// flagHelp is a line or a few for each flag, in 80 columns.
+func flagHelp(set *pflag.FlagSet) string {
+	const margin, width = 25, 80
+	var b strings.Builder
+	set.VisitAll(func(f *pflag.Flag) {
+		value, usage := pflag.UnquoteUsage(f)
+		if f.DefValue != "" && f.Value.Type() != "bool" && f.DefValue != "[]" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		name := "    --" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", --" + f.Name
+		}
+		if f.Value.Type() != "bool" {
+			name += " " + value
+		}
+		name = "  " + name
+		if len(name) > margin-2 {
+			b.WriteString(name + "\n")
+			name = ""
+		}
+		for _, line := range wrap(usage, width-margin) {
+			fmt.Fprintf(&b, "%-*s%s\n", margin, name, line)
+			name = ""
+		}
+	})
+	return b.String()
 }
 
 // flagError says what is wrong with a flag, and what would be right.
@@ -137,4 +166,17 @@ func flagError(cmd *command, flags *pflag.FlagSet, err error) error {
 func placeholder(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	return name
+}
+
+// wrap breaks text at blanks, and only there, into lines of at most width columns; our own words are ASCII.
+func wrap(text string, width int) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }

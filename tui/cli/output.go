@@ -39,7 +39,8 @@ type output struct {
 
 func (o *output) flags(fs *pflag.FlagSet) {
 	o.given, o.format = fs, formatText
-	fs.VarP(&choice{&o.format, formats}, "format", "f", "format of the report: "+oneOf(formats)+" (default: by the ending of --output, otherwise text)")
+	fs.VarP(&choice{&o.format, formats}, "format", "f", oneOf(formats)+"; by default what the ending of --output says, otherwise text")
+	fs.Lookup("format").DefValue = "" // the usage says more than one word could
 	fs.StringVarP(&o.path, "output", "o", "", "write the report to `FILE` and not to standard output")
 }
 

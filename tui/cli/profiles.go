@@ -8,14 +8,12 @@ import (
 	"syscall"
 
 	"fairgate/profiles"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 var profilesCommand = &command{
 	name:  "profiles",
 	args:  "[NAME]",
-	short: "list the built-in profiles, or print one as YAML",
+	short: "list the built-in profiles, or print one",
 	long:  "What it prints, with its comments, is a profile to start your own from.",
 	examples: []string{
 		"fairgate profiles",
@@ -35,7 +33,7 @@ func listProfiles(sh *shell, args []string) error {
 		}
 		for _, info := range infos {
 			fmt.Fprintf(&b, "%-*s  %s\n", width, info.Name, info.Title)
-			for _, line := range strings.Split(ansi.Wordwrap(info.Teaches, 78-width, ""), "\n") {
+			for _, line := range wrap(info.Teaches, 78-width) {
 				fmt.Fprintf(&b, "%-*s  %s\n", width, "", line)
 			}
 		}

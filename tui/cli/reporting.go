@@ -21,7 +21,7 @@ type reporting struct {
 func (r *reporting) flags(g *flagGroups) {
 	fs := g.group("The report")
 	r.out.flags(fs)
-	fs.StringArrayVar(&r.expect, "expect", nil, "`EXPR`, as 'jain >= 0.9' or 'web.satisfaction > 0.9'; exit code 3 when it is not met; may be repeated")
+	fs.StringArrayVar(&r.expect, "expect", nil, "what `EXPR` says, as 'jain >= 0.9' or 'web.satisfaction > 0.9', must come true, or the exit code is 3; may be repeated")
 }
 
 // prepare understands all expectations and gets the output ready, before anything runs.

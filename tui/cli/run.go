@@ -15,16 +15,15 @@ var runCommand = &command{
 	name:  "run",
 	args:  "[PROFILE]",
 	short: "attack a limiter and watch it live",
-	long: `The profile's clients attack its limiter, in this process and in real time. In a
-terminal a screen shows who gets what; without one, or with --headless, it is a
-line a second on standard error. The report goes to standard output at the end.`,
+	long: "The profile's clients attack its limiter, in this process and in real time. In a terminal a screen shows who gets what; without one, or " +
+		"with --headless, it is a line a second on standard error. The report goes to standard output at the end.",
 	examples: []string{
 		"fairgate",
 		"fairgate starvation --policy per-client",
 		"fairgate run mine.yaml --headless --duration 10s --format json",
 		"fairgate run agent --output report.md",
 		"fairgate run starvation --rate 500/s --burst 50 --seed 7",
-		"fairgate run mine.yaml --expect 'web.satisfaction >= 0.95' --expect 'jain > 0.9'",
+		"fairgate run mine.yaml --expect 'jain > 0.9' --expect 'errors == 0'",
 	},
 	flags: func(g *flagGroups) func(*shell, []string) error {
 		r := &run{}
@@ -50,7 +49,7 @@ type run struct {
 }
 
 func (r *run) do(sh *shell, args []string) error {
-	p, altered, err := loadProfile(args, "run", &r.settings)
+	p, altered, err := loadProfile(sh, args, "run", &r.settings)
 	if err != nil {
 		return err
 	}
@@ -74,14 +73,14 @@ func (l *look) flags(g *flagGroups, screen bool) {
 	fs := g.group("What you see")
 	l.theme, l.colour = "auto", colourAuto
 	if screen {
-		fs.Var(&choice{&l.theme, tui.Themes}, "theme", "colours of the screen: "+oneOf(tui.Themes)+"; auto goes by COLORFGBG")
+		fs.Var(&choice{&l.theme, tui.Themes}, "theme", "colours of the screen: "+oneOf(tui.Themes)+"; auto goes by the variable COLORFGBG, and by a dark background without it")
 	}
 	fs.BoolVar(&l.ascii, "ascii", false, "draw with ASCII characters only")
 	fs.Var(&choice{&l.colour, []string{colourAuto, colourAlways, colourNever}}, "color", "colours: auto, always or never")
 }
 
 // loadProfile reads the profile that the arguments name and lays the settings over it.
-func loadProfile(args []string, command string, s *settings) (p *profiles.Profile, altered bool, err error) {
+func loadProfile(sh *shell, args []string, command string, s *settings) (p *profiles.Profile, altered bool, err error) {
 	if len(args) > 1 {
 		if near := nearest(args[0], commandNames()); near != "" {
 			return nil, false, wrong("there is no command %q: did you mean fairgate %s?", args[0], near)
@@ -95,8 +94,13 @@ func loadProfile(args []string, command string, s *settings) (p *profiles.Profil
 	if p, err = profiles.Load(name); err != nil {
 		return nil, false, unreadable(name, err)
 	}
-	altered, err = s.apply(p)
-	return p, altered, err
+	if altered, err = s.apply(p); err != nil {
+		return nil, false, err
+	}
+	for _, note := range s.idle(p) {
+		sh.note("fairgate: %s", note)
+	}
+	return p, altered, nil
 }
 
 // unreadable is why a profile cannot be used. A word that is nearly a command was probably meant for one.

@@ -108,15 +108,18 @@ func (s *session) lines(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.sh.note("%s", report.Line(s.run.Snapshot(), s.sh.width(s.sh.err)))
+			s.sh.note("%s", report.Line(snapshotOf(s.run), s.sh.width(s.sh.err)))
 		}
 	}
 }
 
+// snapshotOf is the picture that the user sees of a run. It is a variable so that a test can let it panic.
+var snapshotOf = (*attack.Run).Snapshot
+
 // live is an attack as the screen knows it.
 type live struct{ run *attack.Run }
 
-func (l live) Snapshot() *fairness.Snapshot { return l.run.Snapshot() }
+func (l live) Snapshot() *fairness.Snapshot { return snapshotOf(l.run) }
 
 func (l live) Do(c tui.Command) error {
 	switch c := c.(type) {

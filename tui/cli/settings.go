@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -115,4 +116,20 @@ func (s *settings) explain(err error) error {
 		return wrong("--%s: %s", paths[e.Path], e.Msg)
 	}
 	return wrong("with these flags the profile needs --%s too: %v", paths[e.Path], err)
+}
+
+// idle are the flags that were given and count for nothing under the profile's policy, each with the remedy.
+func (s *settings) idle(p *profiles.Profile) []string {
+	var notes []string
+	for _, f := range []struct {
+		name   string
+		policy limiter.Policy
+	}{
+		{"client-rate", limiter.PerClient}, {"client-burst", limiter.PerClient}, {"max-in-flight", limiter.Concurrency}, {"shards", limiter.Sharded},
+	} {
+		if s.given(f.name) && p.Limiter.WithDefaults().Policy != f.policy {
+			notes = append(notes, fmt.Sprintf("--%s counts under --policy %s only", f.name, f.policy))
+		}
+	}
+	return notes
 }

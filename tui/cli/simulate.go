@@ -13,10 +13,9 @@ import (
 var simulateCommand = &command{
 	name:  "simulate",
 	args:  "[PROFILE]",
-	short: "the same in virtual time: exact, and over in a moment",
-	long: `The same clients, limiter and measures as in a live run, driven by a list of events in
-place of a clock. The same profile and seed give the same report, byte for byte.
-Ctrl-C prints the report so far.`,
+	short: "the same in virtual time, exact and at once",
+	long: "The same clients, limiter and measures as in a live run, driven by a list of events in place of a clock. The same profile and seed give " +
+		"the same report, byte for byte. Ctrl-C prints the report so far.",
 	examples: []string{
 		"fairgate simulate",
 		"fairgate simulate starvation --policy fair-queue --duration 10m",
@@ -39,7 +38,7 @@ type simulate struct {
 }
 
 func (s *simulate) do(sh *shell, args []string) error {
-	p, altered, err := loadProfile(args, "simulate", &s.settings)
+	p, altered, err := loadProfile(sh, args, "simulate", &s.settings)
 	if err != nil {
 		return err
 	}

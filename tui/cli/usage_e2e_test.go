@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Wrong use is told in one clear message on standard error, before anything is attacked, and ends with 2.
+func TestWrongUse(t *testing.T) {
+	dir := t.TempDir()
+	good := "limiter: {rate: 10/s}\nclients: [{name: web, kind: interactive}]\n"
+	for _, c := range []struct {
+		args    string
+		profile string   // "": none is written; MINE in args is its path
+		says    []string // what, where, and what would be right
+	}{
+		{args: "--rate 1000", says: []string{"--rate", `"1000" has no unit`, "1000/s"}},
+		{args: "--rate x/s", says: []string{"--rate", `"x/s"`, "1000/s"}},
+		{args: "--client-rate 0/s", says: []string{"--client-rate", "above zero"}},
+		{args: "--polcy global", says: []string{"--polcy", "did you mean --policy?"}},
+		{args: "--policy globl", says: []string{"--policy", `"globl"`, "did you mean global?"}},
+		{args: "--algorithm bucket", says: []string{"--algorithm", `"bucket"`, "token-bucket"}},
+		{args: "--duration 10", says: []string{"--duration", `"10" has no unit`, "10s"}},
+		{args: "--duration 0s", says: []string{"--duration", "too short"}},
+		{args: "--warm-up 40s", says: []string{"--warm-up", "40s", "30s"}},
+		{args: "--burst 0", says: []string{"--burst", "at least 1"}},
+		{args: "--burst many", says: []string{"--burst", `"many"`, "100"}},
+		{args: "--burst 99999999999999999999", says: []string{"--burst", "out of range"}},
+		{args: "--seed -1", says: []string{"--seed", `"-1"`, "from 0 up"}},
+		{args: "--client-rate", says: []string{"--client-rate needs a value"}},
+		{args: "-z", says: []string{"-z", "run --help"}},
+		{args: "simulate --headless", says: []string{"simulate has no flag --headless", "fairgate run has"}},
+		{args: "--transport tcp", says: []string{"--transport", `"tcp"`, "memory or loopback"}},
+		{args: "--format jsn", says: []string{"--format", `"jsn"`, "did you mean json?"}},
+		{args: "--output /nope/report.json", says: []string{"--output /nope/report.json", "no such file or directory"}},
+		{args: "--output " + dir, says: []string{"--output " + dir, "is a directory", "report.json"}},
+		{args: "--output=", says: []string{"--output", "empty"}},
+		{args: "--expect jain", says: []string{"--expect", `"jain"`, ">="}},
+		{args: "--expect jian>=1", says: []string{"--expect", `"jian"`, "utilization"}},
+		{args: "--expect web.satisfction>1", says: []string{"--expect", `"satisfction"`, "satisfaction"}},
+		{args: "--expect wbe.satisfaction>1", says: []string{"--expect", `"wbe"`, "batch, web, mobile, sync"}},
+		{args: "simulat", says: []string{`"simulat"`, "the command simulate"}},
+		{args: "simulat starvation", says: []string{`no command "simulat"`, "fairgate simulate"}},
+		{args: "starvatoin", says: []string{`"starvatoin"`, "did you mean starvation?"}},
+		{args: "nope.yaml", says: []string{"nope.yaml", "no such file"}},
+		{args: "starvation polite", says: []string{"one profile", "starvation polite"}},
+		{args: "profiles nope", says: []string{`"nope"`, "starvation, agent"}},
+		{args: "profiles a b", says: []string{"one name"}},
+		{args: "help simulat", says: []string{`"simulat"`, "did you mean simulate?"}},
+		{args: "agent --policy per-client", says: []string{"--client-rate", "250/s"}},
+		{args: "agent --policy concurrency", says: []string{"--max-in-flight"}},
+
+		{args: "MINE", profile: good + "colour: blue\n", says: []string{"mine.yaml:3:1", "colour", "colour: blue\n"}},
+		{args: "MINE", profile: "limiter: {rate: 10}\nclients: [{name: web}]\n", says: []string{"mine.yaml:1:17", "no unit", "10/s"}},
+		{args: "MINE", profile: "limiter: {rate: 0/s}\nclients: [{name: web}]\n", says: []string{"mine.yaml:1:17", "above zero"}},
+		{args: "MINE", profile: "limiter: {rate: 10/s, burst: 0}\nclients: [{name: web}]\n", says: []string{"mine.yaml:1:30", "burst"}},
+		{args: "MINE", profile: "limiter: {rate: 10/s, burst: 5}\nclients: [{name: web, cost: 6}]\n", says: []string{"mine.yaml:2:", "cost", "burst"}},
+		{args: "MINE", profile: "limiter: {rate: [10/s]}\nclients: [{name: web}]\n", says: []string{"mine.yaml:1:17", "rate"}},
+		{args: "MINE", profile: "duration: soon\n" + good, says: []string{"mine.yaml:1:11", "soon", "30s"}},
+		{args: "MINE", profile: "limiter:\n\trate: 10/s\n", says: []string{"mine.yaml:2:1", "tab"}},
+		{args: "MINE", profile: "limiter: {rate: 10/s}\nclients: [{name: web}, {name: web}]\n", says: []string{"mine.yaml:2:", "web", "second time"}},
+		{args: "simulate MINE", profile: "limiter: {rate: 10/s}\n", says: []string{"mine.yaml", "clients"}},
+		{args: "MINE --burst 1", profile: "limiter: {rate: 10/s}\nclients: [{name: web, cost: 2}]\n", says: []string{"cost", "burst"}},
+	} {
+		t.Run(c.args+" "+c.profile, func(t *testing.T) {
+			t.Parallel()
+			args := strings.Fields(c.args)
+			for i := range args {
+				if args[i] == "MINE" {
+					args[i] = profile(t, c.profile)
+				}
+			}
+			got := fairgate(t, args...)
+			if got.code != exitUsage {
+				t.Errorf("exit code %d, want %d", got.code, exitUsage)
+			}
+			if got.out != "" {
+				t.Errorf("on standard output, where only results go: %q", got.out)
+			}
+			if n := strings.Count(got.err, "fairgate: "); n != 1 || !strings.HasPrefix(got.err, "fairgate: ") {
+				t.Errorf("%d messages, want one: %q", n, got.err)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(got.err, s) {
+					t.Errorf("it does not say %q: %q", s, got.err)
+				}
+			}
+		})
+	}
+}
+
+func TestAnUnwritableOutputLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "report.json")
+	if got := fairgate(t, "--output", out, "--expect", "nonsense"); got.code != exitUsage {
+		t.Errorf("exit code %d, want %d: %s", got.code, exitUsage, got.err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestHelpNamesEveryCommandAndFlag(t *testing.T) {
+	general := fairgate(t, "--help")
+	if general.code != exitDone || general.err != "" {
+		t.Fatalf("exit code %d, on standard error %q", general.code, general.err)
+	}
+	if again := fairgate(t, "help"); again.out != general.out {
+		t.Error("`fairgate help` and `fairgate --help` differ")
+	}
+	for _, c := range commands {
+		if !strings.Contains(general.out, c.short) {
+			t.Errorf("%s is not in the general help", c.name)
+		}
+		help := fairgate(t, c.name, "--help")
+		if help.code != exitDone || help.out != commandHelp(c) {
+			t.Errorf("fairgate %s --help: exit code %d and\n%s", c.name, help.code, help.out)
+		}
+		groups := &flagGroups{}
+		c.flags(groups)
+		for _, set := range groups.sets {
+			for _, line := range strings.Split(set.FlagUsages(), "\n") {
+				if _, name, ok := strings.Cut(line, "--"); ok {
+					name, _, _ = strings.Cut(name, " ")
+					name, _, _ = strings.Cut(name, "[")
+					if !strings.Contains(help.out, "--"+name) {
+						t.Errorf("%s: --%s is not in its help", c.name, name)
+					}
+				}
+			}
+		}
+		for _, line := range strings.Split(help.out+general.out, "\n") {
+			if n := len([]rune(line)); n > 80 {
+				t.Errorf("%d columns: %q", n, line)
+			}
+		}
+	}
+}
+
+// The examples of the help are commands that are understood.
+func TestExamplesAreRight(t *testing.T) {
+	for _, c := range commands {
+		for _, example := range c.examples {
+			command, _, _ := strings.Cut(example, " | ")
+			command, _, _ = strings.Cut(command, " > ")
+			args := shellWords(command)[1:]
+			cmd, rest := pick(args)
+			groups := &flagGroups{}
+			cmd.flags(groups)
+			if err := groups.merged(cmd.name).Parse(rest); err != nil {
+				t.Errorf("%q: %v", example, err)
+			}
+			if args != nil && cmd != c && c != commands[0] {
+				t.Errorf("%q is of %s, not of %s", example, cmd.name, c.name)
+			}
+		}
+	}
+}
+
+// shellWords splits a command line as a shell does whose only quotes are single ones.
+func shellWords(s string) []string {
+	var all []string
+	for i, part := range strings.Split(s, "'") {
+		if i%2 == 1 {
+			all = append(all, part)
+		} else {
+			all = append(all, strings.Fields(part)...)
+		}
+	}
+	return all
+}
+
+func TestBuiltInProfilesAreListedAndPrinted(t *testing.T) {
+	list := fairgate(t, "profiles")
+	for _, name := range []string{"starvation", "agent", "polite"} {
+		if !strings.Contains(list.out, "\n"+name) && !strings.HasPrefix(list.out, name) {
+			t.Errorf("%s is not listed:\n%s", name, list.out)
+		}
+		text := fairgate(t, "profiles", name)
+		if text.code != exitDone {
+			t.Fatalf("%s: exit code %d", name, text.code)
+		}
+		// What is printed is a profile: simulated, it gives what the built-in one gives.
+		mine := fairgate(t, "simulate", profile(t, text.out), "--duration", "2s", "--format", "json")
+		built := fairgate(t, "simulate", name, "--duration", "2s", "--format", "json")
+		a, b := reportOf(t, mine.out), reportOf(t, built.out)
+		if a.Aggregate != b.Aggregate || a.Source == b.Source {
+			t.Errorf("%s printed and read again gives %+v, the built-in one %+v; sources %q, %q", name, a.Aggregate, b.Aggregate, a.Source, b.Source)
+		}
+	}
+}
