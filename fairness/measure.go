@@ -94,7 +94,11 @@ func (t *Tally) standings(clients []ClientMeasures, all []sums, length float64) 
 	for i := range all {
 		s, c := &all[i], &clients[i]
 		expected := c.Entitled.Float(0) * length
-		unseen := float64(s.admitted) / max(length, 1e-9) * s.returning
+		// What it was admitted in the time of which it can have the answers, spread over the rest.
+		unseen := float64(s.inFlight())
+		if seen := length - s.returning; seen > 0 {
+			unseen = float64(s.admitted) * s.returning / seen
+		}
 		if s.admitted == 0 {
 			unseen = c.Entitled.Float(0) * slowest
 		}

@@ -1,0 +1,246 @@
+package fairness
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// asked is a client of a verdict table: requests and admissions in the stretch.
+type asked struct {
+	name     string
+	requests float64
+	admitted float64
+	bursty   float64 // the part of its entitlement that was attainable; 0: all
+	inFlight float64
+}
+
+func standing(clients []asked, capacity float64) []Standing {
+	var claims []float64
+	total := 0.0
+	for _, c := range clients {
+		claims = append(claims, c.requests)
+		total += c.admitted
+	}
+	entitled := MaxMin(capacity, claims, nil)
+	var out []Standing
+	for i, c := range clients {
+		s := Standing{
+			Name: c.name, Active: c.requests > 0, Satisfaction: None, Demand: Number(c.requests), Entitled: Number(entitled[i]), Share: ratio(c.admitted, total),
+			Admitted: c.admitted, Unseen: c.inFlight, Expected: entitled[i], Attainable: entitled[i], Answered: true,
+		}
+		if s.Active {
+			s.Satisfaction = ratio(c.admitted, entitled[i])
+		}
+		if c.bursty > 0 {
+			s.Attainable *= c.bursty
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		capacity float64
+		clients  []asked
+		want     Verdict
+		starved  string
+		why      string // part of it
+	}{
+		{"nobody asks", 1000, []asked{{name: "a"}, {name: "b"}}, Idle, "", "nobody asked"},
+		{"the hog starves three", 10000, []asked{{name: "batch", requests: 50000, admitted: 9600}, {name: "web", requests: 1000, admitted: 100}, {name: "mobile", requests: 500, admitted: 45}, {name: "sync", requests: 500, admitted: 210}},
+			Starved, "web mobile sync", "3 of 4 clients are starved: mobile gets 0.09 of what it is entitled to while batch holds 96% of the admissions"},
+		{"each gets its part", 10000, []asked{{name: "batch", requests: 50000, admitted: 8500}, {name: "web", requests: 1000, admitted: 1000}, {name: "mobile", requests: 500, admitted: 500}}, Fair, "", "each of 3 clients"},
+		{"all short alike", 1000, []asked{{name: "a", requests: 1000, admitted: 400}, {name: "b", requests: 1000, admitted: 400}}, Contended, "", "2 of 2 clients are short"},
+		{"one a little short", 1000, []asked{{name: "a", requests: 1000, admitted: 580}, {name: "b", requests: 1000, admitted: 400}}, Contended, "", "b gets 0.80"},
+		{"below half, but the best is not twice as high", 1000, []asked{{name: "a", requests: 1000, admitted: 300}, {name: "b", requests: 1000, admitted: 200}}, Contended, "", "2 of 2"},
+		{"just at 0.9", 1000, []asked{{name: "a", requests: 500, admitted: 450}, {name: "b", requests: 200, admitted: 200}}, Fair, "", ""},
+		{"an agent of which five were to be expected", 100, []asked{{name: "inventory", requests: 600, admitted: 99}, {name: "agent", requests: 5, admitted: 1}}, Unknown, "", "agent could expect only 5 admissions and got 1"},
+		{"an agent of which thirty were to be expected", 600, []asked{{name: "inventory", requests: 3600, admitted: 595}, {name: "agent", requests: 30, admitted: 5}}, Starved, "agent", "1 of 2 clients is starved"},
+		{"a tiny one that is whole", 1000, []asked{{name: "batch", requests: 5000, admitted: 997}, {name: "tiny", requests: 3, admitted: 3}}, Fair, "", ""},
+		{"a tiny one that misses one by rounding", 1000, []asked{{name: "batch", requests: 5000, admitted: 996.2}, {name: "tiny", requests: 3.8, admitted: 3}}, Fair, "", ""},
+		{"a tiny one that got nothing", 1000, []asked{{name: "batch", requests: 5000, admitted: 1000}, {name: "tiny", requests: 3}}, Unknown, "", "tiny"},
+		{"too early for all", 20, []asked{{name: "a", requests: 3, admitted: 3}, {name: "b", requests: 2, admitted: 2}}, Unknown, "", "too few"},
+		{"one short by chance", 1000, []asked{{name: "batch", requests: 5000, admitted: 988}, {name: "web", requests: 12, admitted: 10}}, Fair, "", "chance"},
+		{"one client gets the limit", 1000, []asked{{name: "a", requests: 5000, admitted: 1000}}, Fair, "", "alone"},
+		{"one client is refused below the limit", 1000, []asked{{name: "a", requests: 500, admitted: 300}}, Contended, "", "nobody else asked"},
+		{"nothing admitted at all", 1000, []asked{{name: "a", requests: 500}, {name: "b", requests: 500}}, Contended, "", "2 of 2"},
+		{"a burst that nobody could admit", 1000, []asked{{name: "a", requests: 500, admitted: 500}, {name: "cron", requests: 400, admitted: 60, bursty: 0.2}}, Contended, "", "bursts"},
+		{"a burst that was starved all the same", 1000, []asked{{name: "a", requests: 5000, admitted: 990}, {name: "cron", requests: 400, admitted: 10, bursty: 0.2}}, Starved, "cron", ""},
+		{"answers on their way", 1000, []asked{{name: "a", requests: 500, admitted: 500}, {name: "slow", requests: 100, admitted: 40, inFlight: 58}}, Fair, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := Judge(global(c.capacity, 1), Number(c.capacity), standing(c.clients, c.capacity))
+			if j.Verdict != c.want || strings.Join(j.Starved, " ") != c.starved || !strings.Contains(j.Why, c.why) {
+				t.Errorf("judged %s, starved %v: %s; want %s, %q: …%s…", j.Verdict, j.Starved, j.Why, c.want, c.starved, c.why)
+			}
+			if (j.Advice != "") != (j.Verdict == Starved || j.Verdict == Contended) {
+				t.Errorf("verdict %s with the advice %q", j.Verdict, j.Advice)
+			}
+			if j.Starved == nil || strings.Contains(j.Why+j.Advice, "NaN") {
+				t.Errorf("judged %+v", j)
+			}
+		})
+	}
+}
+
+func TestVerdictWithoutALimitIsUnknown(t *testing.T) {
+	j := Judge(Limit{}, None, []Standing{{Name: "a", Active: true, Satisfaction: None, Answered: true, Admitted: 50}})
+	if j.Verdict != Unknown || !strings.Contains(j.Why, "limit is not known") {
+		t.Errorf("judged %+v", j)
+	}
+}
+
+func TestVerdictBeforeTheFirstAnswerIsUnknown(t *testing.T) {
+	tally := NewTally(clientsOf(starvation), global(1000, 100), Options{Live: true})
+	for i := range 500 {
+		tally.Sent(time.Duration(i)*time.Millisecond, 0, i&3, true)
+	}
+	if f := tally.Snapshot(500 * time.Millisecond).Fairness; f.Verdict != Unknown || f.Jain.Exists() {
+		t.Errorf("judged %+v", f)
+	}
+}
+
+func TestAdviceIsSupportedByItsNumbers(t *testing.T) {
+	clients := []asked{{name: "batch", requests: 50000, admitted: 900}, {name: "web", requests: 100, admitted: 10}, {name: "app", requests: 3000, admitted: 90}}
+	for _, c := range []struct {
+		policy  string
+		own     Number
+		mention string
+	}{
+		{"global", None, "a bucket per client or a fair queue would give web all it asks"},
+		{"per-client", 500, "3 buckets of 500/s add up to 1500/s, above the limit of 1000/s: a limit of 1500/s or a fair queue would give web all it asks"},
+		{"per-client", 300, "a fair queue would give web all it asks"},
+		{"concurrency", None, "a number in flight bounds no rate"},
+		{"sharded", None, "each shard"},
+		{"hierarchical", None, "a guarantee of 100/s for web"},
+	} {
+		l := global(1000, 1)
+		l.Policy, l.ClientRatePerS = c.policy, c.own
+		if j := Judge(l, 1000, standing(clients, 1000)); !strings.Contains(j.Advice, c.mention) {
+			t.Errorf("%s: advice %q, want …%s…", c.policy, j.Advice, c.mention)
+		}
+	}
+}
+
+// A fair server of the test admits, in each pulse, what max-min gives to who asks then.
+func TestFairMixesAreNeverCalledStarvedNorShortOnesFair(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
+		n := rapid.IntRange(2, 8).Draw(t, "clients")
+		capacity := rapid.Float64Range(20, 1000).Draw(t, "limit")
+		robbed := rapid.IntRange(-1, n-1).Draw(t, "robbed") // gets under half of its entitlement; −1: nobody
+		var clients []Client
+		rates := make([]float64, n)
+		for i := range n {
+			clients = append(clients, Client{Name: fmt.Sprint("c", i), Weight: rapid.Int64Range(1, 3).Draw(t, "weight"), Cost: 1})
+			rates[i] = math.Exp(rapid.Float64Range(math.Log(0.2), math.Log(2*capacity)).Draw(t, "log rate"))
+		}
+		if robbed >= 0 {
+			rates[robbed] = math.Max(rates[robbed], 3)
+		}
+		tally := NewTally(clients, global(capacity, 10), Options{Live: true})
+		credit := make([]float64, n) // fractions of an admission
+		claims, weights := make([]float64, n), make([]float64, n)
+		const length = 12 * time.Second
+		var verdicts []Verdict
+		for at := time.Duration(0); at < length; at += 100 * time.Millisecond {
+			for i := range n {
+				claims[i], weights[i] = float64(poissonDraw(r, rates[i]/10)), float64(clients[i].Weight)
+			}
+			served := MaxMin(capacity/10+1, claims, weights)
+			for i := range n {
+				part := served[i]
+				if i == robbed {
+					part *= 0.3
+				}
+				credit[i] = math.Min(credit[i]+part, claims[i]+1)
+				for k := range int(claims[i]) {
+					o := Outcome{Client: i, Kind: Rejected, Sent: at + time.Duration(k), Decided: at + time.Millisecond, Seen: at + 2*time.Millisecond}
+					end := GaveUp
+					if credit[i] >= 1-1e-9 {
+						credit[i]--
+						o.Kind, end = Admitted, Served
+					}
+					tally.Sent(o.Sent, 0, i, true)
+					tally.Observe(o)
+					tally.Ended(o.Seen, i, end)
+				}
+			}
+			if at >= 10*time.Second {
+				verdicts = append(verdicts, tally.Snapshot(at+100*time.Millisecond).Fairness.Verdict)
+			}
+		}
+		report := tally.Report(length)
+		for _, v := range append(verdicts, report.Fairness.Verdict) {
+			if robbed < 0 && v == Starved {
+				t.Fatalf("a fair mix is called starved: %+v", report.Fairness)
+			}
+			if robbed >= 0 && v == Fair {
+				t.Fatalf("%s gets 0.3 and the mix is called fair: %+v", clients[robbed].Name, report.Fairness)
+			}
+		}
+	})
+}
+
+func poissonDraw(r *rand.Rand, mean float64) int {
+	n := 0
+	for at := r.ExpFloat64(); at < mean; at += r.ExpFloat64() {
+		n++
+	}
+	return n
+}
+
+// Bursts that a bucket of the whole limit cannot pass at once are refused by anybody; nobody starves by it.
+func TestBurstsShorterThanTheWindowRaiseNoFalseStarvation(t *testing.T) {
+	tenants := []tenant{
+		{name: "steady", rate: 20, poisson: true},
+		{name: "cron", rate: 40, clump: 200}, // all of five seconds in one moment
+	}
+	for seed := range uint64(10) {
+		tally := NewTally(clientsOf(tenants), global(100, 20), Options{Reasons: reasons, Live: true})
+		drive(tally, tenants, each(tenants, []float64{50, 50}, 10), 30*time.Second, seed, func(now time.Duration) {
+			if f := tally.Snapshot(now).Fairness; f.Verdict == Starved {
+				t.Errorf("seed %d at %v: %s", seed, now, f.Why)
+			}
+		})
+		if f := tally.Report(30 * time.Second).Fairness; f.Verdict != Contended || f.Worst != "cron" {
+			t.Errorf("seed %d: judged %+v, want contended for cron", seed, f)
+		}
+	}
+}
+
+func TestLatecomersAndSlowAnswersAreNotStarved(t *testing.T) {
+	// A service of a second: what was admitted in the last second is not back yet.
+	clients := []Client{{Name: "a"}, {Name: "b"}}
+	tally := NewTally(clients, global(1000, 100), Options{Live: true})
+	type back struct{ sent time.Duration }
+	var way []back
+	for i := range 4000 {
+		at := time.Duration(i) * time.Millisecond
+		for len(way) > 0 && way[0].sent+time.Second <= at {
+			for c := range clients {
+				tally.Observe(Outcome{Client: c, Sent: way[0].sent, Decided: way[0].sent, Seen: way[0].sent + time.Second})
+				tally.Ended(way[0].sent+time.Second, c, Served)
+			}
+			way = way[1:]
+		}
+		if i%10 == 0 {
+			tally.Sent(at, 0, 0, true)
+			tally.Sent(at, 0, 1, true)
+			way = append(way, back{at})
+		}
+		if i > 1200 && i%100 == 0 {
+			if f := tally.Snapshot(at).Fairness; f.Verdict != Fair {
+				t.Fatalf("at %v: %s: %s", at, f.Verdict, f.Why)
+			}
+		}
+	}
+}
