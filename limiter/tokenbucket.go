@@ -211,10 +211,8 @@ func (b *TokenBucket) advance(now time.Duration) {
 	case hi == 0:
 		gain = lo / p.per
 		b.rem = lo - gain*p.per
-	case hi < p.per:
+	default: // hi is below per, for no rate is above a token a nanosecond
 		gain, b.rem = bits.Div64(hi, lo, p.per)
-	default:
-		gain = math.MaxUint64
 	}
 	b.gain(gain)
 }
@@ -231,11 +229,7 @@ func (b *TokenBucket) advancePeriods(now time.Duration) {
 	if b.level >= p.burst {
 		return
 	}
-	hi, gain := bits.Mul64(periods, p.tokens)
-	if hi > 0 {
-		gain = math.MaxUint64
-	}
-	b.gain(gain)
+	b.gain(periods * p.tokens) // below 2⁶⁴, for no rate is above a token a nanosecond
 }
 
 // gain adds tokens up to the burst, which the level is below.
