@@ -354,21 +354,3 @@ func TestSimulationAllocatesNothingPerAttempt(t *testing.T) {
 		t.Errorf("%g allocations for %g attempts", n, attempts)
 	}
 }
-
-func BenchmarkSimulation(b *testing.B) {
-	for _, policy := range []limiter.Policy{limiter.Global, limiter.PerClient, limiter.Concurrency} {
-		b.Run(string(policy), func(b *testing.B) {
-			p := starvation()
-			p.Duration = 24 * time.Hour
-			p.Limiter.Policy = policy
-			sim, err := NewSimulation(p, false)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.ReportAllocs()
-			for sim.Attempts() < int64(b.N) {
-				sim.step(sim.end)
-			}
-		})
-	}
-}
