@@ -228,8 +228,16 @@ func (a Algorithm) windowed() bool {
 }
 
 func (c Config) checkHierarchy() error {
-	if c.Policy == Hierarchical && c.Guarantee.IsZero() && c.Ceiling.IsZero() {
-		return nil // all of it is lent by weight
+	if c.Policy == Hierarchical {
+		if c.Refill != Greedy {
+			return wrong("refill", "hierarchical lends tokens that flow in steadily, %s refill brings them at once: write greedy", c.Refill)
+		}
+		if !c.Guarantee.IsZero() && c.Guarantee.Check() == nil && c.Guarantee.compare(c.Rate) > 0 {
+			return wrong("guarantee", "%s is more than the whole rate of %s: what one client is guaranteed must fit into it", c.Guarantee, c.Rate)
+		}
+		if _, ok := newRain(0, c.Rate, c.Burst); !ok {
+			return wrong("burst", "%d at %s is too finely divided to be lent exactly: write a rounder rate or a smaller burst", c.Burst, c.Rate)
+		}
 	}
 	if !c.Guarantee.IsZero() {
 		if err := c.Guarantee.Check(); err != nil {

@@ -70,6 +70,8 @@ func newRule(now time.Duration, c Config, r *roster) (rule, error) {
 	switch c.Policy {
 	case FairQueue:
 		return newFairQueue(now, c, r)
+	case Hierarchical:
+		return newHierarchical(now, c, r)
 	case Sharded:
 		return newSharded(now, c, r)
 	case Concurrency:

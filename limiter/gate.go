@@ -137,13 +137,17 @@ func (g *gate) quotas(now time.Duration, client int, to []Quota) []Quota {
 	for i, f := range g.forms {
 		to = append(to, f.quota(now, "global", g.global[i]))
 	}
-	// A handful at most: put each where it belongs.
-	for i := first + 1; i < len(to); i++ {
-		for j := i; j > first && to[j].Remaining < to[j-1].Remaining; j-- {
-			to[j], to[j-1] = to[j-1], to[j]
+	tightestFirst(to[first:])
+	return to
+}
+
+// tightestFirst sorts a handful of quotas by what they have left.
+func tightestFirst(q []Quota) {
+	for i := 1; i < len(q); i++ {
+		for j := i; j > 0 && q[j].Remaining < q[j-1].Remaining; j-- {
+			q[j], q[j-1] = q[j-1], q[j]
 		}
 	}
-	return to
 }
 
 func (f *form) quota(now time.Duration, name string, c Counter) Quota {

@@ -1,0 +1,262 @@
+package limiter
+
+import (
+	"math/bits"
+	"time"
+)
+
+// hierarchical guarantees each client a rate and lends the rest by weight; see rain for how the water falls. Beside its two buckets an
+// attempt must pass the global limit, so that all together never exceed it, and the client's ceiling if it has one.
+//
+// The two buckets of all clients share the global burst: a client's guarantee bucket has the part of it that its guarantee has of
+// the rate, and the rest is divided by weight; but each holds its client's largest cost. While these fit into the global burst, whoever has
+// water of its own is not refused by the global limit, however the others press.
+//
+// Guarantees that add up to more than the rate are all scaled down alike.
+type hierarchical struct {
+	*gate
+	rain
+	cfg      Config
+	roster   *roster
+	weight   uint64        // of all clients
+	promised uint64        // drops per ns: all guarantees, unscaled
+	ceilings []TokenBucket // by client; without a plan: none
+	plans    map[Rate]*BucketPlan
+}
+
+func newHierarchical(now time.Duration, c Config, r *roster) (rule, error) {
+	g, err := newGate(now, c, false)
+	if err != nil {
+		return nil, err
+	}
+	rain, ok := newRain(now, c.Rate, c.Burst)
+	if !ok {
+		return nil, wrong("burst", "%d at %s is too finely divided to be lent exactly: write a rounder rate or a smaller burst", c.Burst, c.Rate)
+	}
+	h := &hierarchical{gate: g, rain: rain, cfg: c, roster: r, plans: map[Rate]*BucketPlan{}}
+	for i := range r.members {
+		if !r.gone(i) {
+			h.join(now, i, true)
+		}
+	}
+	return h, nil
+}
+
+func (h *hierarchical) join(now time.Duration, client int, added bool) {
+	h.advance(now)
+	h.rain.open(client)
+	for len(h.ceilings) <= client {
+		h.ceilings = append(h.ceilings, TokenBucket{})
+	}
+	b := &h.buckets[client]
+	if added {
+		h.dry(client)
+		*b = buckets{weight: 1}
+	} else {
+		h.weight -= b.weight
+		h.promised -= b.guarantee
+	}
+	guarantee, ceiling := h.roster.termsOf(client, h.cfg)
+	h.terms(client, uint64(h.roster.members[client].weight), h.drops(guarantee))
+	h.weight += b.weight
+	h.promised += b.guarantee
+	h.rescale()
+	h.setCeiling(now, client, ceiling)
+}
+
+func (h *hierarchical) leave(_ time.Duration, client int) {
+	b := &h.buckets[client]
+	h.dry(client)
+	h.weight -= b.weight
+	h.promised -= b.guarantee
+	*b = buckets{weight: 1}
+	h.rescale()
+	h.ceilings[client] = TokenBucket{}
+}
+
+// rescale fits the guarantees to the rate.
+func (h *hierarchical) rescale() {
+	h.scale = whole
+	if h.promised > h.rate {
+		hi, lo := h.rate>>32, h.rate<<32
+		h.scale = max(1, div128(hi, lo, h.promised))
+	}
+}
+
+func (h *hierarchical) setCeiling(now time.Duration, client int, ceiling Rate) {
+	old := h.ceilings[client]
+	switch {
+	case ceiling.IsZero():
+		h.ceilings[client] = TokenBucket{}
+		return
+	case old.plan != nil && old.plan.config.Rate == ceiling:
+		return
+	}
+	plan := h.plans[ceiling]
+	if plan == nil {
+		var err error
+		if plan, err = (BucketConfig{Rate: ceiling, Burst: min(oneSecond(ceiling), h.cfg.Burst)}).Plan(); err != nil {
+			return // a ceiling that nobody could count by is none
+		}
+		h.plans[ceiling] = plan
+	}
+	h.ceilings[client] = plan.New(now)
+}
+
+// sizes is how many drops the client's two buckets hold when full.
+func (h *hierarchical) sizes(client int) (spare, own uint64) {
+	b, least := &h.buckets[client], uint64(h.roster.members[client].maxCost)
+	all := uint64(h.cfg.Burst) * h.token // fits: newRain saw to it
+	granted := min(h.promised, h.rate)
+	guaranteed := part(all, granted, h.rate)
+	spare = part(all-guaranteed, b.weight, h.weight)
+	if b.guarantee > 0 {
+		own = max(part(guaranteed, b.guarantee, h.promised), least*h.token)
+	}
+	return max(spare, least*h.token), own
+}
+
+// part is a·b/c for b at most c.
+func part(a, b, c uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	if hi >= c {
+		return a
+	}
+	return div128(hi, lo, c)
+}
+
+// arrive looks into the client's two buckets, the guarantee first, then at its ceiling and the global limit.
+func (h *hierarchical) arrive(now time.Duration, a Attempt) Decision {
+	wait, by := h.gate.wait(now, a.Client, a.Cost)
+	if wait == Never {
+		return Decision{Verdict: Rejected, By: by, Wait: Never}
+	}
+	if m := &h.roster.members[a.Client]; a.Cost > m.maxCost {
+		m.maxCost = a.Cost
+	}
+	h.advance(now)
+	need := uint64(a.Cost) * h.token
+	spareSize, ownSize := h.sizes(a.Client)
+	spareLack, ownLack := h.lacks(a.Client)
+	// Signed: when clients join, sizes shrink, and a bucket may lack more than it holds.
+	short := int64(need) - (int64(spareSize) - int64(spareLack)) - (int64(ownSize) - int64(ownLack))
+	if short > 0 {
+		if w := h.fill(a.Client, uint64(short)); w >= wait {
+			wait, by = w, ByClient
+		}
+	}
+	ceiling := &h.ceilings[a.Client]
+	if ceiling.plan != nil {
+		// What costs more than the ceiling's burst passes when that is full, on credit.
+		if w := ceiling.Wait(now, min(a.Cost, ceiling.plan.burst)); w > 0 && w >= wait {
+			wait, by = w, ByClient
+		}
+	}
+	if wait > 0 {
+		return Decision{Verdict: Rejected, By: by, Wait: wait}
+	}
+	h.gate.take(now, a.Client, a.Cost)
+	if ceiling.plan != nil {
+		ceiling.Take(now, a.Cost)
+	}
+	own := min(need, ownSize-min(ownLack, ownSize))
+	h.dry(a.Client)
+	h.lack(a.Client, spareLack+need-own, ownLack+own)
+	return Decision{}
+}
+
+func (h *hierarchical) release(time.Duration, int) {}
+
+func (h *hierarchical) quotas(now time.Duration, client int, to []Quota) []Quota {
+	h.advance(now)
+	first := len(to)
+	l := h.ownLevel(now, client)
+	to = append(to, Quota{Name: "client", Rate: l.Rate, Burst: l.Capacity, Remaining: l.Remaining, Reset: l.Reset})
+	to = h.gate.quotas(now, client, to)
+	tightestFirst(to[first:])
+	return to
+}
+
+// ownLevel is a client's two buckets as one.
+func (h *hierarchical) ownLevel(_ time.Duration, client int) Level {
+	spareSize, ownSize := h.sizes(client)
+	spareLack, ownLack := h.lacks(client)
+	guarantee, ceiling := h.roster.termsOf(client, h.cfg)
+	l := Level{Name: "client", Rate: guarantee, Capacity: int64((spareSize + ownSize) / h.token)}
+	if l.Rate.IsZero() {
+		if l.Rate = ceiling; l.Rate.IsZero() {
+			l.Rate = h.cfg.Rate
+		}
+	}
+	if left := int64(spareSize+ownSize) - int64(spareLack+ownLack); left > 0 {
+		l.Remaining = left / int64(h.token)
+	}
+	if spareLack+ownLack > 0 {
+		l.Reset = h.fill(client, spareLack+ownLack)
+	}
+	return l
+}
+
+func (h *hierarchical) forget(now time.Duration, client int) {
+	if client == everybody {
+		h.renewGlobal(now)
+		return
+	}
+	h.advance(now)
+	h.dry(client)
+	if c := &h.ceilings[client]; c.plan != nil {
+		*c = c.plan.New(now)
+	}
+}
+
+func (h *hierarchical) fresh(now time.Duration, client int) bool {
+	h.advance(now)
+	spare, own := h.lacks(client)
+	c := &h.ceilings[client]
+	return spare == 0 && own == 0 && (c.plan == nil || c.Fresh(now))
+}
+
+func (h *hierarchical) due(time.Duration) (time.Duration, bool)               { return 0, false }
+func (h *hierarchical) settle(time.Duration) (a Attempt, d Decision, ok bool) { return }
+func (h *hierarchical) cancel(time.Duration, Attempt) bool                    { return false }
+func (h *hierarchical) evict(time.Duration) (w waiting, ok bool)              { return }
+
+// inherit carries over the global level, and what each client's buckets lack as part of what they hold.
+func (h *hierarchical) inherit(now time.Duration, old rule, how Inherit) {
+	h.gate.inherit(now, old, how)
+	o, ok := old.(*hierarchical)
+	if !ok || how == Reset {
+		return
+	}
+	o.advance(now)
+	for i := range o.buckets {
+		if h.roster.gone(i) {
+			continue
+		}
+		oldSpare, oldOwn := o.sizes(i)
+		lackSpare, lackOwn := o.lacks(i)
+		spare, own := h.sizes(i)
+		lackSpare, lackOwn = part(spare, min(lackSpare, oldSpare), oldSpare), part(own, min(lackOwn, oldOwn), max(oldOwn, 1))
+		h.dry(i)
+		h.lack(i, lackSpare, lackOwn)
+		if a, b := &o.ceilings[i], &h.ceilings[i]; a.plan != nil && b.plan != nil {
+			plan := b.plan
+			*b = *a
+			if err := b.ReplacePlan(now, plan, how); err != nil {
+				*b = plan.New(now)
+			}
+		}
+	}
+}
+
+func (h *hierarchical) inspect(now time.Duration, s *State) {
+	h.gate.inspect(now, s)
+	h.advance(now)
+	s.VirtualTime = float64(h.v) / float64(h.token)
+	for i := range s.Clients {
+		if s.Clients[i].Name != "" {
+			l := h.ownLevel(now, i)
+			s.Clients[i].Own = &l
+		}
+	}
+}
