@@ -14,6 +14,9 @@ type account struct {
 	gaveUp   int64 // requests that ended badly
 	tokens   int64 // cost of what was admitted
 	never    int64 // rejections that no wait would have cured
+	onRetry  int64 // admissions of retries
+
+	kept, broken, early int64 // retries by the promise of the refusal before: see Promises
 
 	firstOK, lastOK time.Duration // first and last admission; meaningful while admitted > 0
 	gap             time.Duration // longest time between two admissions
@@ -29,6 +32,7 @@ type spread struct {
 	queued             *histogram // wait in a queue
 	needed             *histogram // needed wait of rejections
 	told               tolds
+	excess, shortfall  *histogram // of told waits: what was told above the needed wait, and below it
 }
 
 // observe counts an outcome's distributions.
@@ -44,6 +48,13 @@ func (s *spread) observe(o *Outcome) {
 		}
 		if o.Told > 0 {
 			s.told.add(o.Told)
+			switch {
+			case o.Needed <= 0 || o.Needed == Never:
+			case o.Told >= o.Needed:
+				record(&s.excess, o.Told-o.Needed)
+			default:
+				record(&s.shortfall, o.Needed-o.Told)
+			}
 		}
 	}
 	if o.Queued {
@@ -55,7 +66,7 @@ func (s *spread) merge(o *spread) {
 	for _, pair := range [...]struct {
 		into **histogram
 		from *histogram
-	}{{&s.admitted, o.admitted}, {&s.rejected, o.rejected}, {&s.queued, o.queued}, {&s.needed, o.needed}} {
+	}{{&s.admitted, o.admitted}, {&s.rejected, o.rejected}, {&s.queued, o.queued}, {&s.needed, o.needed}, {&s.excess, o.excess}, {&s.shortfall, o.shortfall}} {
 		if pair.from == nil || pair.from.n == 0 {
 			continue
 		}
@@ -68,7 +79,7 @@ func (s *spread) merge(o *spread) {
 }
 
 func (s *spread) reset() {
-	for _, h := range [...]*histogram{s.admitted, s.rejected, s.queued, s.needed} {
+	for _, h := range [...]*histogram{s.admitted, s.rejected, s.queued, s.needed, s.excess, s.shortfall} {
 		if h != nil {
 			h.reset()
 		}
@@ -89,6 +100,9 @@ func (a *account) observe(o *Outcome, cost int64) {
 		a.admitted++
 		a.tokens += cost
 		a.returning += o.Seen - o.Decided
+		if o.Retry {
+			a.onRetry++
+		}
 	case Rejected:
 		a.rejected++
 		if o.Needed == Never {
@@ -96,6 +110,16 @@ func (a *account) observe(o *Outcome, cost int64) {
 		}
 	default:
 		a.failed++
+	}
+	if o.Retry && o.Promised > 0 && o.Kind != Failed {
+		switch {
+		case o.Sent < o.Promised:
+			a.early++
+		case o.Kind == Admitted:
+			a.kept++
+		default:
+			a.broken++
+		}
 	}
 	a.spread.observe(o)
 }
@@ -119,6 +143,10 @@ func (a *account) add(next *account) {
 	a.gaveUp += next.gaveUp
 	a.tokens += next.tokens
 	a.never += next.never
+	a.onRetry += next.onRetry
+	a.kept += next.kept
+	a.broken += next.broken
+	a.early += next.early
 	a.returning += next.returning
 	a.attainable += next.attainable
 	a.spread.merge(&next.spread)

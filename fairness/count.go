@@ -27,6 +27,7 @@ type Tally struct {
 	pulses    pulses
 	timeline  timeline
 	overshoot overshoot
+	herd      herd
 	window    *window // only when live
 	samples   *samples
 
@@ -50,6 +51,7 @@ func NewTally(clients []Client, limit Limit, o Options) *Tally {
 	t.pulses = newPulses(len(clients), 0, &t.spells[0])
 	t.timeline = newTimeline(clients)
 	t.overshoot = newOvershoot(0, limit)
+	t.herd = newHerd(len(clients))
 	if o.Live {
 		t.window = newWindow(len(clients), len(o.Reasons))
 		t.samples = new(samples)
@@ -132,6 +134,7 @@ func (t *Tally) Observe(o Outcome) {
 		}
 	}
 	t.window.observe(&o)
+	t.herd.observe(&o)
 }
 
 // Ended counts a request that ended.

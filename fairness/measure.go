@@ -8,8 +8,11 @@ type sums struct {
 
 	begun, sent, admitted, rejected, failed, served, gaveUp, tokens, never int64
 
+	onRetry, kept, broken, early int64
+
 	attainable float64
 	gap        time.Duration
+	first      Number  // seconds to the first admission
 	returning  float64 // seconds from an admission until the client has it, on average
 	by         []int64
 	spread     *spread
@@ -25,7 +28,7 @@ func (t *Tally) measure(from, to time.Duration, all []sums) Measures {
 	var terms terms
 	terms.over(t.spells, from, to)
 	length := (to - from).Seconds()
-	last := &t.spells[len(t.spells)-1]
+	last := t.spellBefore(to)
 	known := terms.capacity > 0
 
 	wants := make([]want, len(all))
@@ -71,7 +74,11 @@ func (t *Tally) measure(from, to time.Duration, all []sums) Measures {
 	if !known {
 		m.Aggregate.Limit = None
 	}
-	m.Fairness = Judge(last.limit, m.Aggregate.Limit, t.standings(m.Clients, all, length))
+	standings := t.standings(m.Clients, all, length)
+	for i := range standings {
+		m.Clients[i].Expected, m.Clients[i].Attainable = Number(standings[i].Expected), Number(standings[i].Attainable)
+	}
+	m.Fairness = Judge(last.limit, m.Aggregate.Limit, standings)
 	// The starved are named in the order of the clients, and every name is there once.
 	names := m.Fairness.Starved
 	for i := range m.Clients {
@@ -125,16 +132,16 @@ func (s *sums) add(o *sums) {
 // client are the figures that follow from a client's own counts.
 func (s *sums) client(c *Client, length float64, reasons []string) ClientMeasures {
 	m := ClientMeasures{
-		Name: c.Name, Kind: c.Kind, Weight: max(c.Weight, 1),
+		Name: c.Name, Kind: c.Kind, Weight: max(c.Weight, 1), Cost: max(c.Cost, 1),
 		Requests: s.requests(), Attempts: s.attempts(), Admitted: s.admitted, Rejected: s.rejected, Errors: s.failed,
 		InFlight: s.inFlight(), Retries: s.sent - s.begun, GaveUp: s.gaveUp, Unfinished: s.requests() - s.served - s.gaveUp,
 		AdmittedRate:  rate(s.admitted, length),
 		RejectRatio:   ratio(float64(s.rejected), float64(s.attempts())),
 		Amplification: ratio(float64(s.attempts()), float64(s.requests())),
-		LongestGap:    None,
-		RejectedBy:    make(map[string]int64, len(reasons)),
-		QueueWait:     s.spread.queued.quantiles(),
-		OfferedRate:   rate(s.sent, length), RejectedRate: rate(s.rejected, length),
+		LongestGap:    None, FirstAdmitted: s.first,
+		RejectedBy:  make(map[string]int64, len(reasons)),
+		QueueWait:   s.spread.queued.quantiles(),
+		OfferedRate: rate(s.sent, length), RejectedRate: rate(s.rejected, length),
 		Active: s.active(),
 	}
 	if m.Active && length > 0 {

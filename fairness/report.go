@@ -12,10 +12,12 @@ type Limit struct {
 	Shards         int    `json:"shards"`
 	RetryAfter     string `json:"retry_after"`
 
-	RateText   string   `json:"-"` // the rate as it was written: "1000/s"
-	ClientText string   `json:"-"` // the client's rate as it was written, or ""
-	Capacity   float64  `json:"-"` // tokens per second that are shared out: the global limit, or the sum that the shards enforce
-	ClientCaps []Number `json:"-"` // tokens per second that the policy allows each client at most (index: client); none: no such cap; nil: for nobody
+	RateText    string        `json:"-"` // the rate as it was written: "1000/s"
+	ClientText  string        `json:"-"` // the client's rate as it was written, or ""
+	Capacity    float64       `json:"-"` // tokens per second that are shared out: the global limit, or the sum that the shards enforce
+	MaxInFlight int64         `json:"-"` // attempts of a client in flight at once; 0: not bounded
+	ServiceTime time.Duration `json:"-"` // what an admitted attempt takes; 0: not known
+	ClientCaps  []Number      `json:"-"` // tokens per second that the policy allows each client at most (index: client); none: no such cap; nil: for nobody
 }
 
 // Report is the whole of a run: the contract of the JSON output, schema version 1.
@@ -34,6 +36,24 @@ type Report struct {
 	Changes      []Change      `json:"changes"`
 	Expectations []Expectation `json:"expectations"`
 	Source       string        `json:"source"` // where the profile came from: a file, or "built-in"
+
+	Stretches []Stretch  `json:"stretches"` // each stretch between two changes by itself; empty when nothing was changed
+	Diagnosis Diagnosis  `json:"diagnosis"`
+	Gate      GateResult `json:"gate"`      // whether limits like these can be fair to so many clients as were active
+	Goodput   Goodput    `json:"goodput"`   // what was served, by first attempts and by retries
+	Honesty   []Promises `json:"honesty"`   // of each client: did Retry-After tell the truth?
+	Herd      Herd       `json:"herd"`      // did many come back at the moment that they were told?
+	Recovery  []Recovery `json:"recovery"`  // how long it took until all was well again
+	Overshoot Number     `json:"overshoot"` // tokens by which the worst interval went beyond limit × time + burst; 0: never
+}
+
+// Stretch is the part of a run between two changes.
+type Stretch struct {
+	From    Number `json:"from_s"`
+	To      Number `json:"to_s"`
+	Limiter Limit  `json:"limiter"`
+	Measures
+	Diagnosis Diagnosis `json:"diagnosis"`
 }
 
 // Measures are the figures over one stretch of time: a window, or the whole run.
@@ -110,6 +130,7 @@ type ClientMeasures struct {
 	RejectRatio   Number `json:"reject_ratio"`
 	Amplification Number `json:"amplification"`
 	LongestGap    Number `json:"longest_gap_s"`
+	FirstAdmitted Number `json:"first_admitted_s"` // from its first attempt in the stretch, or the stretch's start when it had begun before, to its first admission
 
 	RejectedBy map[string]int64 `json:"rejected_by"` // by limit; every name of Options.Reasons is there
 	Latency    struct {
@@ -121,6 +142,9 @@ type ClientMeasures struct {
 
 	OfferedRate  Number `json:"-"` // attempts per second
 	RejectedRate Number `json:"-"`
+	Cost         int64  `json:"-"` // tokens of an attempt
+	Expected     Number `json:"-"` // admissions that it was entitled to
+	Attainable   Number `json:"-"` // of these, what a fair sharer could have given it at the moments when it asked
 	Active       bool   `json:"-"`
 	Starved      bool   `json:"-"`
 	ClosedLoop   bool   `json:"-"`

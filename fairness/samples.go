@@ -45,12 +45,7 @@ func (s *samples) sample(t *Tally, number int64) Sample {
 		out.Clients = make([]float32, clients)
 	}
 	s.terms.over(t.spells, from, to)
-	for k := len(t.spells) - 1; k >= 0; k-- {
-		if t.spells[k].from < to || k == 0 {
-			out.Limit = Number(t.spells[k].limit.Capacity).Float(0)
-			break
-		}
-	}
+	out.Limit = t.spellBefore(to).limit.Capacity
 	s.wants = s.wants[:0]
 	if w.newest-first < ringSlots {
 		for c := range clients {

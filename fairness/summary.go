@@ -10,13 +10,41 @@ import (
 func (t *Tally) Report(now time.Duration) *Report {
 	now = t.close(now)
 	from := min(t.options.WarmUp, now)
+	all := t.sumsOf(t.stretches, from, now)
 	r := &Report{
 		Schema: 1, Duration: seconds(now), Limiter: t.spells[len(t.spells)-1].limit,
-		Measures:  t.measure(from, now, t.sumsOf(t.stretches, from, now)),
+		Measures:  t.measure(from, now, all),
 		Generator: t.generator(), Timeline: t.timeline.points(t.spells, now),
 		Changes: append([]Change{}, t.changes...), Expectations: []Expectation{},
+		Stretches: t.apart(now),
+		Goodput:   t.goodput(all, (now - from).Seconds()),
+		Honesty:   t.honesty(all),
+		Herd:      t.herd.report(t.spellBefore(now)),
+		Recovery:  t.recoveries(now),
+		Overshoot: Number(t.overshoot.tokens()),
 	}
+	r.Gate = t.gate(&r.Measures)
+	r.Diagnosis = Diagnose(r.Limiter, r.Measures, r.Overshoot)
 	return r
+}
+
+// apart are the stretches after the warm-up, each by itself, when a change cut the run.
+func (t *Tally) apart(now time.Duration) []Stretch {
+	apart := []Stretch{}
+	first := slices.IndexFunc(t.stretches, func(s *stretch) bool { return !s.warm })
+	if first < 0 || len(t.stretches)-first < 2 {
+		return apart
+	}
+	for k := first; k < len(t.stretches); k++ {
+		from, to := t.stretches[k].from, now
+		if k+1 < len(t.stretches) {
+			to = t.stretches[k+1].from
+		}
+		m := t.measure(from, to, t.sumsOf(t.stretches[k:k+1], from, to))
+		l := t.spellBefore(to).limit
+		apart = append(apart, Stretch{From: seconds(from), To: seconds(to), Limiter: l, Measures: m, Diagnosis: Diagnose(l, m, None)})
+	}
+	return apart
 }
 
 // close counts the time until now as past.
@@ -63,9 +91,13 @@ func (t *Tally) sumsOf(stretches []*stretch, from, to time.Duration) []sums {
 			carriedAttempts: before.sent - before.admitted - before.rejected - before.failed,
 			begun:           in.begun, sent: in.sent, admitted: in.admitted, rejected: in.rejected, failed: in.failed,
 			served: in.served, gaveUp: in.gaveUp, tokens: in.tokens, never: in.never,
-			attainable: in.attainable, gap: in.longestGap(from, to),
+			attainable: in.attainable, gap: in.longestGap(from, to), first: None,
+			onRetry: in.onRetry, kept: in.kept, broken: in.broken, early: in.early,
 			returning: ratio(in.returning.Seconds(), float64(in.admitted)).Float(0),
 			by:        by, spread: &in.spread,
+		}
+		if in.admitted > 0 {
+			all[i].first = seconds(in.firstOK - max(from, t.joined[i]))
 		}
 	}
 	return all
@@ -102,7 +134,7 @@ func (t *Tally) Snapshot(now time.Duration) *Snapshot {
 			begun:           int64(in.begun), sent: int64(in.sent), admitted: int64(in.admitted), rejected: int64(in.rejected),
 			failed: int64(in.failed), served: int64(in.served), gaveUp: int64(in.gaveUp),
 			tokens:     int64(float64(in.admitted)*terms.cost[i] + 0.5),
-			attainable: attained, gap: gap, returning: run,
+			attainable: attained, gap: gap, first: None, returning: run,
 			by: w.refusals(i, first, last), spread: w.spread(i, from),
 		}
 	}

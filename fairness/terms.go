@@ -12,6 +12,16 @@ type spell struct {
 	clients []Client
 }
 
+// spellBefore is the spell in force just before a moment.
+func (t *Tally) spellBefore(at time.Duration) *spell {
+	for k := len(t.spells) - 1; k > 0; k-- {
+		if t.spells[k].from < at {
+			return &t.spells[k]
+		}
+	}
+	return &t.spells[0]
+}
+
 // terms are the settings that entitlements follow from, averaged over a stretch by time.
 type terms struct {
 	capacity float64 // tokens per second

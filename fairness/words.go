@@ -73,10 +73,7 @@ func advice(j *Judgement, l Limit, capacity Number, clients []Standing) string {
 	if j.Active == 1 || worst.Attainable < 0.5*worst.Expected {
 		return fmt.Sprintf("a larger burst, or a queue, would let %s's bursts pass", worst.Name)
 	}
-	gives := "would give " + worst.Name + " all it asks"
-	if worst.Entitled < 0.95*worst.Demand {
-		gives = fmt.Sprintf("would give %s %s/s of the %s/s that it asks", worst.Name, figure(worst.Entitled), figure(worst.Demand))
-	}
+	gives := gives(worst.Name, worst.Entitled, worst.Demand)
 	switch l.Policy {
 	case "per-client":
 		if sum := float64(l.ClientRatePerS) * float64(j.Active); l.ClientRatePerS.Exists() && capacity.Exists() && sum > float64(capacity)*1.0001 {
