@@ -12,8 +12,8 @@ const (
 	atArrive                // an attempt reaches the limiter
 )
 
-// A gate holds up whatever falls on one instant and lets it through in order: by moment, then by client, then by the number of the
-// attempt. A real clock has no two events at one instant that anybody could tell apart, so only tests have a gate, where time is
+// A gate holds up whatever falls on one instant and lets it through in order: by moment first; of one moment, attempts in the order in which
+// they passed their last one, and clients that send in the order of the profile. An attempt that is being sent has no number yet. A real clock has no two events at one instant that anybody could tell apart, so only tests have a gate, where time is
 // virtual and a run must agree with a simulation attempt for attempt.
 type gate interface {
 	pass(m moment, client int, number uint64)

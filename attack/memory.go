@@ -42,6 +42,7 @@ func (m *memory) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fault
 	}
 	r.pass(atArrive, l.index, a.Number)
+	arrived := r.now()
 	e := &exchange{lane: l, attempt: a, header: make(http.Header, 8)}
 	r.handler.ServeHTTP(e, req)
 	if e.leave != nil {
@@ -51,7 +52,8 @@ func (m *memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	case r.isOver():
 		return nil, fault
 	case !e.decided:
-		l.observe(a, Answer{}, fairness.Outcome{Kind: fairness.Failed, Decided: r.now()})
+		now := r.now()
+		l.observe(a, Answer{}, fairness.Outcome{Kind: fairness.Failed, Decided: now, Queued: true, Waited: now - arrived})
 		return nil, errLeft
 	case !r.pause(trip - there):
 		return nil, fault

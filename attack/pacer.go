@@ -217,7 +217,7 @@ func (l *lane) observe(a Attempt, ans Answer, o fairness.Outcome) {
 	now := l.run.now()
 	ended, how := l.client.Observe(now, a, ans)
 	rouse := l.client.Next(now) < l.asleep
-	o.Client, o.Sent, o.Seen = l.index, a.Sent, now
+	o.Client, o.Sent, o.Seen, o.Retry, o.Promised = l.index, a.Sent, now, a.Try > 0, a.Promised
 	l.run.count(func(t *fairness.Tally) {
 		t.Observe(o)
 		if ended {

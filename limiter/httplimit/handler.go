@@ -83,6 +83,7 @@ type Handler struct {
 	parked  map[uint64]place
 	tick    *time.Timer   // all that are parked wait on it; made when the first is parked
 	armed   time.Duration // when tick goes off, or unarmed
+	nudge   chan struct{} // of 1: something is due already
 }
 
 // caller is what the handler remembers of a client.

@@ -30,12 +30,13 @@ func (h *Handler) parkLocked(id uint64, who *caller) chan settled {
 	if h.tick == nil {
 		h.tick, h.armed = time.NewTimer(time.Hour), unarmed
 		h.tick.Stop()
+		h.nudge = make(chan struct{}, 1)
 	}
 	return line
 }
 
 // wait keeps the request parked until the limiter has decided; false when it is cut short before. Whoever receives the
-// tick hands out for all.
+// tick, or the nudge, hands out for all.
 func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided bool) {
 	defer func() {
 		if !decided { // cut short, or somebody panicked
@@ -52,10 +53,9 @@ func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided
 			t.take(s)
 			return true
 		case <-h.tick.C:
-			if witness != nil {
-				witness.Before(Settling)
-			}
-			h.settle()
+			h.settleFor(witness)
+		case <-h.nudge:
+			h.settleFor(witness)
 		case <-patience:
 			witness.Before(Leaving)
 			select {
@@ -75,8 +75,11 @@ func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided
 
 func (t *ticket) take(s settled) { t.decided, t.decision, t.view = s.at, s.decision, s.view }
 
-// settle hands out what is due.
-func (h *Handler) settle() {
+// settleFor hands out what is due, to everybody.
+func (h *Handler) settleFor(witness Witness) {
+	if witness != nil {
+		witness.Before(Settling)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.armed = unarmed
@@ -119,13 +122,24 @@ func (h *Handler) followLocked() {
 		return
 	}
 	due, ok := h.lim.Due()
-	switch {
-	case !ok:
+	if !ok {
 		h.tick.Stop()
 		h.armed = unarmed
-	case due != h.armed:
-		h.tick.Reset(max(due-h.now(), 0))
-		h.armed = due
+		return
+	}
+	if due == h.armed {
+		return
+	}
+	h.armed = due
+	wait := due - h.now()
+	if wait > 0 {
+		h.tick.Reset(wait)
+		return
+	}
+	h.tick.Stop()
+	select {
+	case h.nudge <- struct{}{}: // no timer is as quick
+	default:
 	}
 }
 

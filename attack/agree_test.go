@@ -1,0 +1,207 @@
+package attack
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"fairgate/fairness"
+	"fairgate/limiter"
+	"fairgate/profiles"
+)
+
+// A turn is somebody who waits at the gate.
+type turn struct {
+	m      moment
+	client int
+	number uint64
+	after  int // how many turns had been taken when the same attempt had its last
+	open   chan struct{}
+}
+
+func (t *turn) before(o *turn) bool {
+	return cmp.Or(cmp.Compare(t.m, o.m), cmp.Compare(t.after, o.after), cmp.Compare(t.client, o.client), cmp.Compare(t.number, o.number)) < 0
+}
+
+// oneByOne is a gate for virtual time: it waits until nobody moves any more, lets through who comes first, and waits again. So everything that falls
+// on one nanosecond happens in the order of the simulation, whatever the scheduler does: by moment, then in the order in which the attempts passed
+// their last station, which for those that are sent at one moment is by client.
+type oneByOne struct {
+	arrived chan *turn
+	turns   int
+	sent    map[int]uint64    // by client
+	last    map[[2]uint64]int // by client and number of the attempt
+}
+
+func newGate() *oneByOne {
+	return &oneByOne{arrived: make(chan *turn, 100_000), sent: map[int]uint64{}, last: map[[2]uint64]int{}}
+}
+
+func (g *oneByOne) pass(m moment, client int, number uint64) {
+	t := &turn{m: m, client: client, number: number, open: make(chan struct{})}
+	g.arrived <- t
+	<-t.open
+}
+
+func (g *oneByOne) run(done <-chan struct{}) {
+	var waiting []*turn
+	for {
+		select {
+		case t := <-g.arrived:
+			waiting = append(waiting, g.placed(t))
+		case <-done:
+			return
+		}
+		for len(waiting) > 0 {
+			synctest.Wait()
+			for len(g.arrived) > 0 {
+				waiting = append(waiting, g.placed(<-g.arrived))
+			}
+			first := 0
+			for i, t := range waiting {
+				if t.before(waiting[first]) {
+					first = i
+				}
+			}
+			g.open(waiting[first])
+			waiting = append(waiting[:first], waiting[first+1:]...)
+		}
+	}
+}
+
+func (g *oneByOne) placed(t *turn) *turn {
+	if t.m != atSend {
+		t.after = g.last[[2]uint64{uint64(t.client), t.number}]
+	}
+	return t
+}
+
+func (g *oneByOne) open(t *turn) {
+	g.turns++
+	number := t.number
+	if t.m == atSend { // before which an attempt has no number yet
+		number = g.sent[t.client]
+		g.sent[t.client]++
+	}
+	g.last[[2]uint64{uint64(t.client), number}] = g.turns
+	close(t.open)
+}
+
+// inOrder is the report of a live run in virtual time, with a gate.
+func inOrder(t *testing.T, p *profiles.Profile) (report *fairness.Report) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		r := live(t, p, Options{gate: g})
+		g.run(r.Done())
+		if err := r.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		report = r.Report()
+	})
+	return report
+}
+
+// TestLiveAndSimulatedAreOne holds the two drivers of time to their promise: for one profile and one seed, vegeta with its goroutines
+// and the event heap count the same, attempt for attempt.
+func TestLiveAndSimulatedAreOne(t *testing.T) {
+	for _, info := range profiles.Builtins() {
+		for _, policy := range limiter.Policies {
+			t.Run(fmt.Sprintf("%s/%s", info.Name, policy), func(t *testing.T) {
+				agree(t, underPolicy(t, builtin(t, info.Name, time.Second), policy))
+			})
+		}
+	}
+}
+
+// underPolicy is the profile under a policy, with what the policy needs to know where the profile does not say it.
+func underPolicy(t *testing.T, p *profiles.Profile, policy limiter.Policy) *profiles.Profile {
+	l := &p.Limiter
+	l.Policy = policy
+	if l.Client.Rate.IsZero() {
+		l.Client.Rate, l.Client.Burst = l.Rate.Scaled(1, 2), l.Burst
+	}
+	if l.Client.MaxInFlight == 0 {
+		l.Client.MaxInFlight = 2
+	}
+	if policy == limiter.Sharded {
+		l.Shards = max(l.Shards, 2)
+		l.Burst = max(l.Burst, int64(l.Shards))
+	}
+	if err := limiter.Compatible(policy, l.WithDefaults().Algorithm); err != nil {
+		t.Skip(err)
+	}
+	if _, err := limiter.New(*l); err != nil && strings.Contains(err.Error(), "not built yet") {
+		t.Skip(err)
+	}
+	return p
+}
+
+// agree fails the test unless the live run of a profile and its simulation agree. It returns what both say.
+func agree(t *testing.T, p *profiles.Profile) *fairness.Report {
+	t.Helper()
+	simulated, err := Simulate(t.Context(), p, SimulateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if simulated.Aggregate.Attempts > 50_000 {
+		t.Fatalf("%d attempts take too long here", simulated.Aggregate.Attempts)
+	}
+	lived := inOrder(t, p)
+	lived.Mode, lived.Started = simulated.Mode, nil
+	if diff := gocmp.Diff(text(t, simulated), text(t, lived)); diff != "" {
+		t.Errorf("simulated (-) and live (+) differ over %d attempts:\n%s", simulated.Aggregate.Attempts, diff)
+	}
+	return simulated
+}
+
+// TestTheyAgreeWhereEverythingFallsOnOneInstant: nothing takes any time, everybody comes at once, queues overflow, deadlines come while others are served.
+func TestTheyAgreeWhereEverythingFallsOnOneInstant(t *testing.T) {
+	ms := time.Millisecond
+	tick := profiles.Arrivals{Process: profiles.Constant, Rate: limiter.PerSecond(1000)}
+	crowd := profiles.Arrivals{Process: profiles.Once, Count: 30, At: 100 * ms}
+	loop := profiles.Arrivals{Process: profiles.Closed, Workers: 3, Think: 10 * ms}
+	refusals := []int{429, 503}
+	eager := profiles.Retry{Attempts: 2, Backoff: profiles.NoBackoff, Jitter: profiles.NoJitter, On: refusals}
+	polite := profiles.Retry{Attempts: profiles.Unlimited, Backoff: profiles.Fixed, Base: 10 * ms, Jitter: profiles.NoJitter, HonorRetryAfter: true, On: refusals}
+	for _, svc := range []profiles.Service{{}, {Time: 10 * ms}, {RoundTrip: 10 * ms}, {Time: 5 * ms, RoundTrip: 7}} {
+		for _, policy := range limiter.Policies {
+			t.Run(fmt.Sprintf("%s/%v+%v", policy, svc.Time, svc.RoundTrip), func(t *testing.T) {
+				p := builtin(t, "starvation", 1500*ms)
+				p.Service = svc
+				p.Limiter = limiter.Config{
+					Rate: limiter.PerSecond(100), Burst: 5, Queue: limiter.Queue{PerClient: 4, MaxWait: 60 * ms},
+				}
+				p.Expect, p.Clients = nil, nil
+				for i, a := range []profiles.Arrivals{tick, crowd, crowd, loop} {
+					c := profiles.Client{Name: fmt.Sprint("client-", i), Kind: profiles.Batch, Weight: 1, Cost: 1, Copies: 1, Arrivals: a, Retry: eager}
+					switch i {
+					case 1:
+						c.Deadline = 40 * ms
+					case 2:
+						c.Retry = polite
+						c.Cost = 2
+					}
+					p.Clients = append(p.Clients, c)
+				}
+				report := agree(t, underPolicy(t, p, policy))
+				if c := report.Clients[1]; policy == limiter.FairQueue && c.Errors == 0 {
+					t.Errorf("no deadline came: the test does not test what it says: %+v", c)
+				}
+			})
+		}
+	}
+}
+
+func text(t *testing.T, r *fairness.Report) string {
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
