@@ -25,15 +25,19 @@ var program string
 // that running out of it means: it does not happen.
 const patience = time.Minute
 
-// panicking, when set, makes the test binary behave as the program would whose picture panics at its third snapshot.
-const panicking = "FAIRGATE_TEST_PANIC"
+// faulty, when set, makes the test binary the program with a fault: at the third snapshot it panics, or it gets stuck.
+const faulty = "FAIRGATE_TEST_FAULT"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(panicking) != "" {
+	if fault := os.Getenv(faulty); fault != "" {
 		calls := 0
 		snapshotOf = func(r *attack.Run) *fairness.Snapshot {
-			if calls++; calls == 3 {
+			switch calls++; {
+			case calls == 3 && fault == "panic":
 				panic("injected by the test")
+			case calls == 3:
+				fmt.Fprintln(os.Stderr, "stuck")
+				select {}
 			}
 			return r.Snapshot()
 		}

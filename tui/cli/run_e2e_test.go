@@ -316,7 +316,7 @@ func TestAPanicLosesNoReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, self, []string{panicking + "=1"}, "run", "agent", "--headless", "--duration", "1h", "--format", "json")
+	r := start(t, self, []string{faulty + "=panic"}, "run", "agent", "--headless", "--duration", "1h", "--format", "json")
 	got := finish(t, r)
 	if got.code != exitFailed {
 		t.Errorf("exit code %d, want %d", got.code, exitFailed)
@@ -326,6 +326,35 @@ func TestAPanicLosesNoReport(t *testing.T) {
 		if !strings.Contains(got.err, s) {
 			t.Errorf("no %q in %q", s, got.err)
 		}
+	}
+}
+
+// The second Ctrl-C waits for nothing, not even for a run that does not end.
+func TestTheSecondInterruptEndsAtOnce(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, self, []string{faulty + "=stuck"}, "run", "agent", "--headless", "--duration", "1h", "--output", "report.json")
+	r.err.await(t, "stuck")
+	end := make(chan struct{})
+	go func() { // the second counts when the first has been taken in, which nobody outside can see
+		for {
+			r.cmd.Process.Signal(syscall.SIGINT)
+			select {
+			case <-end:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	got := finish(t, r)
+	close(end)
+	if got.code != exitInterrupted || got.out != "" {
+		t.Errorf("exit code %d, want %d; on standard output %q", got.code, exitInterrupted, got.out)
+	}
+	if entries, err := os.ReadDir(r.cmd.Dir); err != nil || len(entries) != 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
 
