@@ -32,10 +32,10 @@ type spread struct {
 	queued             *histogram // wait in a queue
 	needed             *histogram // needed wait of rejections
 	told               tolds
-	excess, shortfall  *histogram // of told waits: what was told above the needed wait, and below it
+	excess, shortfall  *histogram // of told waits: what was told above the needed wait, and below it; not kept for windows
 }
 
-// observe counts an outcome's distributions.
+// observe counts the distributions of an outcome that a window shows too.
 func (s *spread) observe(o *Outcome) {
 	latency := o.Seen - o.Sent
 	switch o.Kind {
@@ -48,13 +48,6 @@ func (s *spread) observe(o *Outcome) {
 		}
 		if o.Told > 0 {
 			s.told.add(o.Told)
-			switch {
-			case o.Needed <= 0 || o.Needed == Never:
-			case o.Told >= o.Needed:
-				record(&s.excess, o.Told-o.Needed)
-			default:
-				record(&s.shortfall, o.Needed-o.Told)
-			}
 		}
 	}
 	if o.Queued {
@@ -105,8 +98,14 @@ func (a *account) observe(o *Outcome, cost int64) {
 		}
 	case Rejected:
 		a.rejected++
-		if o.Needed == Never {
+		switch {
+		case o.Needed == Never:
 			a.never++
+		case o.Needed <= 0 || o.Told <= 0:
+		case o.Told >= o.Needed:
+			record(&a.spread.excess, o.Told-o.Needed)
+		default:
+			record(&a.spread.shortfall, o.Needed-o.Told)
 		}
 	default:
 		a.failed++
