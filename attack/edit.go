@@ -136,6 +136,13 @@ func nextPolicy(cfg limiter.Config, by int, edit func(func(*profiles.Profile)) e
 func describeChange(was, is *profiles.Profile, before, after []profiles.Client) string {
 	var said []string
 	a, b := was.Limiter.WithDefaults(), is.Limiter.WithDefaults()
+	// A burst that only follows its rate is not worth a word.
+	if was.Limiter.Burst == 0 && is.Limiter.Burst == 0 {
+		b.Burst = a.Burst
+	}
+	if was.Limiter.Client.Burst == 0 && is.Limiter.Client.Burst == 0 {
+		b.Client.Burst = a.Client.Burst
+	}
 	said = append(said, differences("", reflect.ValueOf(a), reflect.ValueOf(b))...)
 	said = append(said, differences("service ", reflect.ValueOf(was.Service), reflect.ValueOf(is.Service))...)
 	for i := range after {
@@ -148,7 +155,7 @@ func describeChange(was, is *profiles.Profile, before, after []profiles.Client) 
 	return strings.Join(said, ", ")
 }
 
-// differences are the fields that differ, each in words. A burst that only follows its rate is not worth a word.
+// differences are the fields that differ, each in words.
 func differences(prefix string, was, is reflect.Value) (said []string) {
 	for i := range was.NumField() {
 		field := was.Type().Field(i)
