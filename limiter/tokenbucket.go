@@ -59,26 +59,12 @@ func (b *TokenBucket) Wait(now time.Duration, cost int64) time.Duration {
 
 // until is the time until the level is target, which is above b.level and at most the burst.
 func (b *TokenBucket) until(now time.Duration, target int64) time.Duration {
-	passed := uint64(0)
-	if now > b.last {
-		passed = uint64(now) - uint64(b.last)
-	}
-	if p := b.plan; !p.grid {
-		// Most who ask here may pass: tell them without dividing.
-		missHi, missLo := bits.Mul64(uint64(target)-uint64(b.level), p.per)
-		gainHi, gainLo := bits.Mul64(passed, p.tokens)
-		gainLo, carry := bits.Add64(gainLo, b.rem, 0)
-		gainHi += carry
-		if gainHi > missHi || gainHi == missHi && gainLo >= missLo {
-			return 0
-		}
-	}
-	after := b.plan.regain(target, b.level, b.rem)
-	if after <= passed {
+	if b.reaches(now, target) { // most who ask may pass: tell them without dividing
 		return 0
 	}
+	after := b.plan.regain(target, b.level, b.rem)
 	if now >= b.last {
-		return clampWait(after - passed)
+		return clampWait(after - (uint64(now) - uint64(b.last)))
 	}
 	behind := uint64(b.last) - uint64(now)
 	if after > math.MaxUint64-behind {
@@ -92,6 +78,34 @@ func clampWait(ns uint64) time.Duration {
 		return Never
 	}
 	return time.Duration(ns)
+}
+
+// TryTake takes cost tokens if they are there now. It is Wait and Take in one, and cheaper: a refusal does not divide.
+func (b *TokenBucket) TryTake(now time.Duration, cost int64) bool {
+	if cost > b.level && cost > 0 {
+		if cost > b.plan.burst || !b.reaches(now, cost) {
+			return false
+		}
+	}
+	b.Take(now, cost)
+	return true
+}
+
+// reaches reports whether the level is target at now, which is above b.level and at most the burst.
+func (b *TokenBucket) reaches(now time.Duration, target int64) bool {
+	p := b.plan
+	if now <= b.last {
+		return false
+	}
+	passed := uint64(now) - uint64(b.last)
+	if p.grid {
+		return p.regain(target, b.level, b.rem) <= passed
+	}
+	missHi, missLo := bits.Mul64(uint64(target)-uint64(b.level), p.per)
+	gainHi, gainLo := bits.Mul64(passed, p.tokens)
+	gainLo, carry := bits.Add64(gainLo, b.rem, 0)
+	gainHi += carry
+	return gainHi > missHi || gainHi == missHi && gainLo >= missLo
 }
 
 // Take takes cost tokens, also below zero. A cost of zero or less takes nothing. A debt of more than

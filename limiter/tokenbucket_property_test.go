@@ -134,8 +134,10 @@ func TestTokenBucketIsTheRationalOne(t *testing.T) {
 					want.set(now, new(big.Rat).Sub(want.at(now), rational(cost)))
 				}
 			default:
-				if b.Wait(now, cost) == 0 {
-					b.Take(now, cost)
+				before := *b
+				if took := b.TryTake(now, cost); took != (want.wait(now, cost) == 0) || !took && *b != before {
+					t.Fatalf("at %d ns taking %d is %v, with a wait of %d ns", now, cost, took, want.wait(now, cost))
+				} else if took {
 					want.set(now, new(big.Rat).Sub(want.at(now), rational(cost)))
 				}
 			}

@@ -32,10 +32,7 @@ func NewBuckets(cfg limiter.BucketConfig) (*Buckets, error) {
 // TryTake takes so many of the key's tokens if they are there. Fewer than one is always there.
 func (b *Buckets) TryTake(now time.Duration, key string, tokens int64) bool {
 	bucket, lock := b.store.Lock(now, key)
-	ok := bucket.Wait(now, tokens) == 0
-	if ok {
-		bucket.Take(now, tokens)
-	}
+	ok := bucket.TryTake(now, tokens)
 	lock.Unlock()
 	return ok
 }

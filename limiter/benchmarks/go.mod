@@ -1,0 +1,11 @@
+module fairgate/limiter/benchmarks
+
+go 1.26.0
+
+require (
+	fairgate v0.0.0
+	github.com/sethvargo/go-limiter v0.7.1
+	golang.org/x/time v0.16.0
+)
+
+replace fairgate => ../..

@@ -1,0 +1,128 @@
+package keyed
+
+import "math/bits"
+
+// A table is a hash table with open addressing that holds keys and states side by side, so that a decision about one of
+// very many clients touches two cache lines that are not at hand: one of tags, one of the slot.
+//
+//	tags   ·  a7 ·  ·  31 a7 ×  ·        one byte of each key's hash; · empty, × removed
+//	slots  ·  s1 ·  ·  s4 s5 ·  ·
+//	             a key with tag a7 and home 1: slot 1, and if that is another's, onwards to the next empty one
+//
+// A Go map would need a table of pointers beside it, or a second search to write the state back.
+type table[T any] struct {
+	tags  []uint8
+	slots []slot[T]
+	taken int // slots that are not empty; removed ones count until the next rebuild
+}
+
+type slot[T any] struct {
+	hash  uint64
+	key   string
+	state T
+	_     uint64 // with a state of 32 bytes a slot is a cache line
+}
+
+const (
+	empty    = 0
+	removed  = 1
+	smallest = 8 // slots of a table that holds anything
+)
+
+func tag(hash uint64) uint8 { return max(uint8(hash), removed+1) }
+
+// home is where the search for a hash begins.
+func (t *table[T]) home(hash uint64) int {
+	hi, _ := bits.Mul64(hash, uint64(len(t.tags)))
+	return int(hi)
+}
+
+// find is the key's state, nil when there is none.
+func (t *table[T]) find(hash uint64, key string) *T {
+	if len(t.tags) == 0 {
+		return nil
+	}
+	want := tag(hash)
+	for i := t.home(hash); ; {
+		switch t.tags[i] {
+		case want:
+			if s := &t.slots[i]; s.hash == hash && s.key == key {
+				return &s.state
+			}
+		case empty:
+			return nil
+		}
+		if i++; i == len(t.tags) {
+			i = 0
+		}
+	}
+}
+
+// crowded reports whether there is no room for one more: four slots in five are taken.
+func (t *table[T]) crowded() bool { return (t.taken+1)*5 > len(t.tags)*4 }
+
+// insert makes room for a key that is not there; the table is not crowded.
+func (t *table[T]) insert(hash uint64, key string) *T {
+	i := t.home(hash)
+	for t.tags[i] != empty {
+		if i++; i == len(t.tags) {
+			i = 0
+		}
+	}
+	t.tags[i] = tag(hash)
+	t.taken++
+	s := &t.slots[i]
+	s.hash, s.key = hash, key
+	return &s.state
+}
+
+// remove drops a key, if it is there.
+func (t *table[T]) remove(hash uint64, key string) {
+	if len(t.tags) == 0 {
+		return
+	}
+	for i := t.home(hash); t.tags[i] != empty; {
+		if s := &t.slots[i]; t.tags[i] != removed && s.hash == hash && s.key == key {
+			t.tags[i], *s = removed, slot[T]{}
+			return
+		}
+		if i++; i == len(t.tags) {
+			i = 0
+		}
+	}
+}
+
+// rebuild drops what keep does not want and gives the table the size that fits the rest: a little over half of the
+// slots are then taken.
+func (t *table[T]) rebuild(keep func(key string, state *T) bool) {
+	kept := 0
+	for i, tag := range t.tags {
+		if tag <= removed {
+			continue
+		}
+		if s := &t.slots[i]; keep(s.key, &s.state) {
+			kept++
+		} else {
+			t.tags[i], *s = removed, slot[T]{}
+		}
+	}
+	next := table[T]{}
+	if size := max(smallest, kept*15/8); kept > 0 || len(t.tags) == 0 || t.crowded() {
+		next.tags, next.slots = make([]uint8, size), make([]slot[T], size)
+	}
+	for i, tag := range t.tags {
+		if tag > removed {
+			*next.insert(t.slots[i].hash, t.slots[i].key) = t.slots[i].state
+		}
+	}
+	*t = next
+}
+
+func (t *table[T]) live() (n int) {
+	for _, tag := range t.tags {
+		if tag > removed {
+			n++
+		}
+	}
+	return n
+}
