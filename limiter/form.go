@@ -113,6 +113,23 @@ func (s spec) form() (form, error) {
 			return form{}, err
 		}
 		return formOf[TokenBucket](s, s.burst, plan.New), nil
+	case AlgorithmGCRA:
+		return formOf[GCRA](s, s.burst, newGCRAPlan(s.rate, s.burst).fresh), nil
+	case AlgorithmLeakyBucket:
+		return formOf[LeakyBucket](s, s.burst, newLeakyPlan(s.rate, s.burst, s.delay).fresh), nil
+	}
+	limit, length, err := windowLimit(s.rate, s.window)
+	if err != nil {
+		return form{}, err
+	}
+	plan := &windowPlan{limit: limit, length: length, start: s.start}
+	switch s.algorithm {
+	case AlgorithmFixedWindow:
+		return formOf[FixedWindow](s, limit, plan.fixed), nil
+	case AlgorithmSlidingWindow:
+		return formOf[SlidingWindow](s, limit, plan.sliding), nil
+	case AlgorithmSlidingLog:
+		return formOf[SlidingLog](s, limit, plan.log), nil
 	}
 	return form{}, fmt.Errorf("algorithm %q is unknown", s.algorithm)
 }
