@@ -33,6 +33,7 @@
 //
 // # Files
 //
-// client.go and arrivals*.go, retry*.go, rand.go are the client; setup.go translates a profile for limiter and tally;
-// simulat*.go is virtual time.
+// client.go and arrivals*.go, retry*.go, rand.go are the client; setup.go translates a profile for limiter and tally. simulat*.go is
+// virtual time: simulation.go chooses what happens next, simulation_way.go lets it happen, simulation_playback.go shows it at some
+// times life's speed. compare*.go and simulate_repeat.go run many simulations of one profile, shadow.go asks other policies about the same arrivals.
 package attack

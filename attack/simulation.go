@@ -34,6 +34,7 @@ type Simulation struct {
 	sending   agenda        // clients, by their next attempt
 	arriving  line          // attempts on their way to the limiter
 
+	shadows []*Shadow
 	waiting int
 	flights []flight // attempts without an answer, by slot
 	free    []int32  // slots that are not in use
@@ -81,6 +82,27 @@ func NewSimulation(p *profiles.Profile, live bool) (*Simulation, error) {
 func (s *Simulation) setService(svc profiles.Service) {
 	s.there, s.service = svc.RoundTrip/2, svc.Time
 	s.back = svc.RoundTrip - s.there
+}
+
+// Shadow lets further policies decide beside the one in force. They begin with what arrives from now on.
+func (s *Simulation) Shadow(policies ...limiter.Policy) error {
+	for _, policy := range policies {
+		shadow, err := newShadow(s.profile, s.specs, policy)
+		if err != nil {
+			return err
+		}
+		s.shadows = append(s.shadows, shadow)
+	}
+	return nil
+}
+
+// Shadows are what the further policies would have done so far.
+func (s *Simulation) Shadows() []*fairness.Report {
+	var all []*fairness.Report
+	for _, shadow := range s.shadows {
+		all = append(all, s.named(shadow.Report(s.now)))
+	}
+	return all
 }
 
 // Now is how far the simulation has come.
@@ -162,8 +184,10 @@ func (s *Simulation) Snapshot() *fairness.Snapshot {
 }
 
 // Report is the run so far. Expectations are not judged in it.
-func (s *Simulation) Report() *fairness.Report {
-	r := s.tally.Report(s.now)
+func (s *Simulation) Report() *fairness.Report { return s.named(s.tally.Report(s.now)) }
+
+// named fills in what a tally cannot know.
+func (s *Simulation) named(r *fairness.Report) *fairness.Report {
 	r.Profile, r.Title, r.Mode, r.Seed = s.profile.Name, s.profile.Title, "simulated", s.profile.Seed
 	r.Source = s.profile.Source
 	return r

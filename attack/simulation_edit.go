@@ -34,6 +34,10 @@ func (s *Simulation) Edit(edit func(*profiles.Profile)) error {
 	s.setService(p.Service)
 	cfg := s.lim.Config()
 	s.tally.Change(s.now, what, describe(cfg, specs), tallyClients(cfg, p.Service, specs))
+	for _, shadow := range s.shadows {
+		// A change that a shadow's policy cannot follow leaves it as it was: nobody obeys it.
+		_ = shadow.change(s.now, what, p, specs)
+	}
 	for i := range specs {
 		if !reflect.DeepEqual(before[i], specs[i]) {
 			s.change(i, specs[i])

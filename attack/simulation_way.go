@@ -30,6 +30,9 @@ func (s *Simulation) send(number int32) {
 func (s *Simulation) arrive(slot int32) {
 	f := &s.flights[slot]
 	f.arrived = s.now
+	for _, shadow := range s.shadows {
+		shadow.Arrive(s.now, f.Attempt)
+	}
 	s.decide(slot, s.lim.Arrive(s.now, s.known(slot)))
 }
 
@@ -107,6 +110,9 @@ func (s *Simulation) answer(slot int32) {
 	c := s.clients[f.Client]
 	if ended, how := c.Observe(s.now, f.Attempt, answer); ended {
 		s.tally.Ended(s.now, f.Client, how)
+		for _, shadow := range s.shadows {
+			shadow.Ended(s.now, f.Client, f.Request)
+		}
 	}
 	s.sending.set(int32(f.Client), c.Next(s.now))
 	s.free = append(s.free, slot)
