@@ -71,6 +71,7 @@ func Diagnose(l Limit, m Measures, overshoot Number) Diagnosis {
 		d.Text = append(d.Text, fmt.Sprintf("%s sends %s attempts for each request: its retries are a part of the pressure, and none of its entitlement",
 			culprit.Name, figure(culprit.Amplification)))
 	}
+	d.Text = append(d.Text, brokenPromises(m.Clients)...)
 	reason, cure := explain(d.Cause, l, &m, victims[0])
 	d.Cure = cure
 	d.Text = append(d.Text, reason)
@@ -218,6 +219,21 @@ func darkness(clients []ClientMeasures) []string {
 	}
 	return []string{fmt.Sprintf("all the same %s once went %s s without an admission, which at its rate of %s/s is no chance: averages hide that",
 		worst.Name, figure(worst.LongestGap), figure(worst.AdmittedRate))}
+}
+
+// brokenPromises names the client that came back when it was told, and mostly in vain.
+func brokenPromises(clients []ClientMeasures) []string {
+	var worst *ClientMeasures
+	for i := range clients {
+		if c := &clients[i]; c.Broken > c.Kept && c.Broken >= 2*enough && (worst == nil || c.Broken > worst.Broken) {
+			worst = c
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s came back %d times when Retry-After had told it to, and was refused again %d times: nobody keeps that promise for it",
+		worst.Name, worst.Kept+worst.Broken, worst.Broken)}
 }
 
 // closedLoops says whose demand is a model.

@@ -130,43 +130,41 @@ func TestAdviceIsSupportedByItsNumbers(t *testing.T) {
 	}
 }
 
-// A fair server of the test admits, in each pulse, what max-min gives to who asks then.
-func TestFairMixesAreNeverCalledStarvedNorShortOnesFair(t *testing.T) {
+// Random mixes of clients meet a server that knows the oracle's shares: it admits all of those who ask for less than their share, and
+// the others at the rate of theirs; one client may be robbed of 70% of what is its own.
+func TestFairMixesAreFairAndRobbedOnesAreNot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
 		n := rapid.IntRange(2, 8).Draw(t, "clients")
 		capacity := rapid.Float64Range(20, 1000).Draw(t, "limit")
-		robbed := rapid.IntRange(-1, n-1).Draw(t, "robbed") // gets under half of its entitlement; −1: nobody
+		robbed := rapid.IntRange(-1, n-1).Draw(t, "robbed") // −1: nobody
 		var clients []Client
-		rates := make([]float64, n)
+		rates, weights := make([]float64, n), make([]float64, n)
 		for i := range n {
 			clients = append(clients, Client{Name: fmt.Sprint("c", i), Weight: rapid.Int64Range(1, 3).Draw(t, "weight"), Cost: 1})
+			weights[i] = float64(clients[i].Weight)
 			rates[i] = math.Exp(rapid.Float64Range(math.Log(0.2), math.Log(2*capacity)).Draw(t, "log rate"))
 		}
-		if robbed >= 0 {
-			rates[robbed] = math.Max(rates[robbed], 3)
-		}
+		shares := waterLevel(capacity, rates, weights)
 		tally := NewTally(clients, global(capacity, 10), Options{Live: true})
-		credit := make([]float64, n) // fractions of an admission
-		claims, weights := make([]float64, n), make([]float64, n)
+		level := make([]float64, n)
 		const length = 12 * time.Second
-		var verdicts []Verdict
+		var verdicts []Judgement
 		for at := time.Duration(0); at < length; at += 100 * time.Millisecond {
 			for i := range n {
-				claims[i], weights[i] = float64(poissonDraw(r, rates[i]/10)), float64(clients[i].Weight)
-			}
-			served := MaxMin(capacity/10+1, claims, weights)
-			for i := range n {
-				part := served[i]
-				if i == robbed {
-					part *= 0.3
-				}
-				credit[i] = math.Min(credit[i]+part, claims[i]+1)
-				for k := range int(claims[i]) {
+				level[i] = math.Min(level[i]+shares[i]/10, shares[i]/10+1)
+				for k := range poissonDraw(r, rates[i]/10) {
+					ok := shares[i] > rates[i]*0.999
+					if !ok && level[i] >= 1 {
+						level[i]--
+						ok = true
+					}
+					if i == robbed && r.Float64() < 0.7 {
+						ok = false
+					}
 					o := Outcome{Client: i, Kind: Rejected, Sent: at + time.Duration(k), Decided: at + time.Millisecond, Seen: at + 2*time.Millisecond}
 					end := GaveUp
-					if credit[i] >= 1-1e-9 {
-						credit[i]--
+					if ok {
 						o.Kind, end = Admitted, Served
 					}
 					tally.Sent(o.Sent, 0, i, true)
@@ -175,17 +173,25 @@ func TestFairMixesAreNeverCalledStarvedNorShortOnesFair(t *testing.T) {
 				}
 			}
 			if at >= 10*time.Second {
-				verdicts = append(verdicts, tally.Snapshot(at+100*time.Millisecond).Fairness.Verdict)
+				verdicts = append(verdicts, tally.Snapshot(at+100*time.Millisecond).Fairness)
 			}
 		}
 		report := tally.Report(length)
-		for _, v := range append(verdicts, report.Fairness.Verdict) {
-			if robbed < 0 && v == Starved {
-				t.Fatalf("a fair mix is called starved: %+v", report.Fairness)
+		for _, j := range append(verdicts, report.Fairness) {
+			if robbed < 0 && j.Verdict == Starved {
+				t.Fatalf("a fair mix is called starved: %+v", j)
 			}
-			if robbed >= 0 && v == Fair {
-				t.Fatalf("%s gets 0.3 and the mix is called fair: %+v", clients[robbed].Name, report.Fairness)
+			if robbed >= 0 && j.Verdict == Fair && report.Clients[robbed].Expected >= enough && report.Clients[robbed].Satisfaction < 0.5 {
+				t.Fatalf("%s gets 0.3 and the mix is called fair: %+v", clients[robbed].Name, j)
 			}
+		}
+		// Where enough was to be expected, the verdict must not hide behind doubt.
+		others := false
+		for i := range clients {
+			others = others || i != robbed && report.Clients[i].Expected >= enough
+		}
+		if robbed >= 0 && others && report.Clients[robbed].Attainable >= 200 && report.Fairness.Verdict != Starved {
+			t.Fatalf("%s gets 0.3, and the mix is judged %+v", clients[robbed].Name, report.Fairness)
 		}
 	})
 }

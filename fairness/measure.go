@@ -142,7 +142,7 @@ func (s *sums) client(c *Client, length float64, reasons []string) ClientMeasure
 		RejectedBy:  make(map[string]int64, len(reasons)),
 		QueueWait:   s.spread.queued.quantiles(),
 		OfferedRate: rate(s.sent, length), RejectedRate: rate(s.rejected, length),
-		Active: s.active(),
+		Kept: s.kept, Broken: s.broken, Active: s.active(),
 	}
 	if m.Active && length > 0 {
 		m.LongestGap = seconds(s.gap)

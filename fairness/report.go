@@ -145,6 +145,8 @@ type ClientMeasures struct {
 	Cost         int64  `json:"-"` // tokens of an attempt
 	Expected     Number `json:"-"` // admissions that it was entitled to
 	Attainable   Number `json:"-"` // of these, what a fair sharer could have given it at the moments when it asked
+	Kept         int64  `json:"-"` // retries that came when told, or later, and were admitted
+	Broken       int64  `json:"-"` // and that were refused again
 	Active       bool   `json:"-"`
 	Starved      bool   `json:"-"`
 	ClosedLoop   bool   `json:"-"`

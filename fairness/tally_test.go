@@ -363,7 +363,7 @@ func TestMemoryOfManyClientsStaysSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large")
 	}
-	const n = 100_000
+	const n = 20_000
 	clients := make([]Client, n)
 	for i := range clients {
 		clients[i].Name = fmt.Sprint("c", i)

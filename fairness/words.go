@@ -117,6 +117,8 @@ func figure(n Number) string {
 	}
 	decimals := 2
 	switch {
+	case n < 0.1:
+		decimals = 3
 	case n >= 100:
 		decimals = 0
 	case n >= 10:
