@@ -30,6 +30,12 @@ func whole(r *fairness.Report) *fairness.Report {
 	c.Timeline = some(c.Timeline)
 	c.Changes = some(c.Changes)
 	c.Expectations = some(c.Expectations)
+	c.Stretches = some(c.Stretches)
+	c.Diagnosis.Victims = some(c.Diagnosis.Victims)
+	c.Diagnosis.Text = some(c.Diagnosis.Text)
+	c.Goodput.Clients = some(c.Goodput.Clients)
+	c.Honesty = some(c.Honesty)
+	c.Recovery = some(c.Recovery)
 	c.Clients = slices.Clone(some(c.Clients))
 	for i := range c.Clients {
 		m := &c.Clients[i]

@@ -15,13 +15,17 @@ func Markdown(r *fairness.Report) string {
 	b.WriteString("| view | what it shows | status |\n|---|---|---|\n")
 	text, status, m := monitoring(&r.Aggregate)
 	fmt.Fprintf(&b, "| monitoring sees | %s | %s %s |\n", inMarkdown(text), m.mark(false), status)
-	text, status, m = clients(&r.Measures)
+	text, status, m = clientsSee(&r.Measures)
 	fmt.Fprintf(&b, "| the clients see | %s | %s %s |\n\n", inMarkdown(text), m.mark(false), status)
 
 	fmt.Fprintf(&b, "**Verdict: %s.** %s\n\n", r.Fairness.Verdict, inMarkdown(r.Fairness.Why))
-	if r.Fairness.Advice != "" {
-		fmt.Fprintf(&b, "What to do: %s\n\n", inMarkdown(r.Fairness.Advice))
+	for _, sentence := range evidence(r) {
+		fmt.Fprintf(&b, "- %s\n", inMarkdown(sentence))
 	}
+	if text := cure(r); text != "" {
+		fmt.Fprintf(&b, "- What to do: %s\n", inMarkdown(text))
+	}
+	b.WriteByte('\n')
 
 	rows, more := chosen(&r.Measures)
 	cols := columns(rows)
@@ -64,6 +68,15 @@ func Markdown(r *fairness.Report) string {
 		b.WriteString("\n| at | changed |\n|---:|---|\n")
 		for _, c := range r.Changes {
 			fmt.Fprintf(&b, "| %s s | %s |\n", c.T.Format(1), inMarkdown(c.What))
+		}
+	}
+	if len(r.Stretches) > 0 {
+		b.WriteString("\n| from | to | policy | verdict | the clients see | admitted |\n|---:|---:|---|---|---|---:|\n")
+		for i := range r.Stretches {
+			s := &r.Stretches[i]
+			text, _, _ := clientsSee(&s.Measures)
+			fmt.Fprintf(&b, "| %s s | %s s | %s | %s | %s | %s |\n", s.From.Format(1), s.To.Format(1), s.Limiter.Policy, s.Fairness.Verdict,
+				inMarkdown(text), rate(s.Aggregate.Admitted))
 		}
 	}
 	if len(r.Expectations) > 0 {

@@ -72,6 +72,15 @@ func starving() *fairness.Report {
 	r.Fairness = fairness.Judgement{Jain: 0.4137, MinSatisfaction: 0.0914, Starved: []string{"web", "mobile", "sync"}, Verdict: fairness.Starved,
 		Why:   "batch holds 96.4% of all admissions while it is entitled to 80%; web gets 10.1/s of the 100/s that it is entitled to",
 		Worst: "mobile", Active: 4, Advice: "Give each client a bucket of its own (--policy per-client), or let refused attempts wait in a fair queue."}
+	r.Diagnosis = fairness.Diagnosis{Verdict: fairness.Starved, Cause: fairness.ArrivalOrder, Culprit: "batch", Victims: []string{"mobile", "web"},
+		Cure: fairness.Cure{Policy: "fair-queue", Text: "a fair queue would give web all it asks"}, Certain: true,
+		Text: []string{"aggregate 1009.1/s of 1000/s: monitoring is green", "web was refused 899 times in 1000 attempts", "a fair queue would give web all it asks"}}
+	r.Stretches = []fairness.Stretch{
+		{From: 0, To: 6.24, Limiter: fairness.Limit{Policy: "global"}, Measures: r.Measures},
+		{From: 6.24, To: 10, Limiter: fairness.Limit{Policy: "global"}, Measures: fairness.Measures{
+			Aggregate: fairness.Aggregate{Admitted: 500, Attempts: 1},
+			Fairness:  fairness.Judgement{Jain: 0.99, MinSatisfaction: 0.97, Worst: "web", Active: 4, Verdict: fairness.Fair}}},
+	}
 	add := func(name, kind string, demand, gets, entitled, share float64, attempts, admitted int64, told int64) {
 		c := fairness.ClientMeasures{Name: name, Kind: kind, Weight: 1, Requests: int64(demand * 10), Attempts: attempts, Admitted: admitted,
 			Rejected: attempts - admitted - 1, InFlight: 1, Demand: fairness.Number(demand), AdmittedRate: fairness.Number(gets),

@@ -29,9 +29,10 @@ func Text(r *fairness.Report, o Options) string {
 	p.refusals(&r.Measures)
 	p.generator(r)
 	p.changes(r.Changes)
+	p.stretches(r)
 	p.expectations(r.Expectations)
 	p.blank()
-	p.verdict(&r.Fairness)
+	p.verdict(r)
 	if o.ASCII {
 		return inASCII.Replace(p.String())
 	}
@@ -115,7 +116,7 @@ func (p *page) views(m *fairness.Measures) {
 	}
 	text, status, md := monitoring(&m.Aggregate)
 	write("monitoring sees", text, status, md)
-	text, status, md = clients(m)
+	text, status, md = clientsSee(m)
 	write("the clients see", text, status, md)
 }
 
@@ -187,6 +188,16 @@ func (p *page) changes(changes []fairness.Change) {
 	}
 }
 
+// stretches are the parts of a run that was changed on the way, since figures over the whole of it mix what should be compared.
+func (p *page) stretches(r *fairness.Report) {
+	for i := range r.Stretches {
+		s := &r.Stretches[i]
+		text, _, m := clientsSee(&s.Measures)
+		p.labelled(fmt.Sprintf("%s-%s s", s.From.Format(1), s.To.Format(1)),
+			fmt.Sprintf("%s %s: %s; admitted %s", m.mark(p.ASCII), s.Fairness.Verdict, text, rate(s.Aggregate.Admitted)), m)
+	}
+}
+
 func (p *page) expectations(list []fairness.Expectation) {
 	for i, e := range list {
 		label := ""
@@ -210,10 +221,17 @@ func expectation(e fairness.Expectation) (string, mood) {
 	}
 }
 
-func (p *page) verdict(j *fairness.Judgement) {
-	m := moodOf(j.Verdict)
-	p.labelled("verdict", string(j.Verdict)+": "+clean(j.Why), m)
-	if j.Advice != "" {
-		p.labelled("what to do", clean(j.Advice), plain)
+func (p *page) verdict(r *fairness.Report) {
+	m := moodOf(r.Fairness.Verdict)
+	p.labelled("verdict", string(r.Fairness.Verdict)+": "+clean(r.Fairness.Why), m)
+	for i, sentence := range evidence(r) {
+		label := ""
+		if i == 0 {
+			label = "evidence"
+		}
+		p.labelled(label, clean(sentence), plain)
+	}
+	if text := cure(r); text != "" {
+		p.labelled("what to do", clean(text), plain)
 	}
 }

@@ -59,8 +59,8 @@ func monitoring(a *fairness.Aggregate) (text, status string, m mood) {
 	return text, "green", good
 }
 
-// clients is what the clients see: whether each got what it was entitled to.
-func clients(m *fairness.Measures) (text, status string, md mood) {
+// clientsSee is what the clients see: whether each got what it was entitled to.
+func clientsSee(m *fairness.Measures) (text, status string, md mood) {
 	j := &m.Fairness
 	var words []string
 	switch starved := len(j.Starved); {
@@ -107,6 +107,29 @@ func worstName(m *fairness.Measures) string {
 		}
 	}
 	return name
+}
+
+// evidence are the sentences of a diagnosis that neither the verdict nor the cure says already.
+func evidence(r *fairness.Report) []string {
+	var list []string
+	for _, sentence := range r.Diagnosis.Text {
+		if sentence != r.Fairness.Why && sentence != r.Diagnosis.Cure.Text {
+			list = append(list, sentence)
+		}
+	}
+	return list
+}
+
+// cure is what to do, with the flag that does it; "" when nothing is to be done.
+func cure(r *fairness.Report) string {
+	text := r.Diagnosis.Cure.Text
+	if text == "" {
+		return r.Fairness.Advice
+	}
+	if p := r.Diagnosis.Cure.Policy; p != "" {
+		text += " (--policy " + p + ")"
+	}
+	return text
 }
 
 // attempts says what came of all attempts.
