@@ -44,7 +44,8 @@ func checkExpectation(line string, clients []string) string {
 	if !slices.Contains(operators, op) {
 		return fmt.Sprintf("%s is no comparison: write %s", quote(op), list(operators))
 	}
-	if f, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err != nil || f-f != 0 {
+	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "%"))
+	if f, err := strconv.ParseFloat(number, 64); err != nil || f-f != 0 {
 		return fmt.Sprintf("%s is no number: %s", quote(strings.TrimSpace(value)), example)
 	}
 	dot := strings.LastIndexByte(metric, '.')

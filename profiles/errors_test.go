@@ -54,7 +54,7 @@ func TestEveryMistakeHasItsPlace(t *testing.T) {
 
 		// Keys.
 		{"misspelt key", "§durration: 5s\nclients: [{name: web}]\n", "durration", "did you mean duration?"},
-		{"unknown key", "§zebra: 5s\nclients: [{name: web}]\n", "zebra", "the keys here are name, title"},
+		{"unknown key", "§zebra: 5s\nclients: [{name: web}]\n", "zebra", "the keys here are extends, name, title"},
 		{"misspelt in a client", client("§arivals: {rate: 5/s}"), "clients[0].arivals", "did you mean arrivals?"},
 		{"misspelt in flow", client("arrivals: {§rat: 5/s}"), "clients[0].arrivals.rat", "did you mean rate?"},
 		{"key with an escape", "§\"a\\eb\": 5s\nclients: [{name: web}]\n", `"a\x1bb"`, "unknown key"},
@@ -89,6 +89,13 @@ func TestEveryMistakeHasItsPlace(t *testing.T) {
 		{"burst true", limited("burst: §true"), "limiter.burst", "no whole number"},
 		{"burst nothing", limited("§burst:"), "limiter.burst", "is nothing"},
 		{"yes", client("retry: {honor_retry_after: §yes}"), "clients[0].retry.honor_retry_after", "neither true nor false"},
+
+		// Starting from another.
+		{"extends nothing known", "extends: §starvaton\n", "extends", "did you mean starvation?"},
+		{"extends a list", "extends: §[starvation]\n", "extends", "a list and should be the name"},
+		{"without nobody", "extends: starvation\nwithout: [web, §syn]\n", "without[1]", "did you mean sync?"},
+		{"without anybody", "without: [§web]\nclients: [{name: web}]\n", "without[0]", "beside extends"},
+		{"over another", "extends: starvation\nlimiter: {burst: 5}\nclients: [{name: sync, cost: §6}]\n", "clients[3].cost", "above the burst, 5"},
 
 		// The limiter.
 		{"misspelt policy", limited("policy: §per-cleint"), "limiter.policy", "did you mean per-client?"},
@@ -165,6 +172,11 @@ func TestEveryMistakeHasItsPlace(t *testing.T) {
 		{"step without a text", "clients: [{name: web}]\nlesson:\n  - §set: {duration: 5s}\n", "lesson[0]", "says nothing"},
 		{"step with a strange key", "clients: [{name: web}]\nlesson: [{say: a, §tell: b}]\n", "lesson[0].tell", "unknown key"},
 		{"choices without a question", "clients: [{name: web}]\nlesson: [{say: a, choices: §[b, c]}]\n", "lesson[0].choices", "no question"},
+		{"reveal of nobody", "clients: [{name: web}]\nlesson: [{say: a, reveal: §\"{wep.share}\"}]\n", "lesson[0].reveal", "did you mean web?"},
+		{"reveal of nothing", "clients: [{name: web}]\nlesson: [{say: a, reveal: §\"{web.shares}\"}]\n", "lesson[0].reveal", "did you mean share?"},
+		{"reveal without an end", "clients: [{name: web}]\nlesson: [{say: a, reveal: §\"{web.share\"}]\n", "lesson[0].reveal", "is not closed"},
+		{"reveal in a strange form", "clients: [{name: web}]\nlesson: [{say: a, reveal: §\"{web.share:x}\"}]\n", "lesson[0].reveal", "percentage"},
+		{"reveal of what was not", "clients: [{name: web}]\nlesson: [{say: a, reveal: §\"{was.web.share}\"}]\n", "lesson[0].reveal", "no step before"},
 		{"one choice", "clients: [{name: web}]\nlesson: [{ask: a, choices: §[b]}]\n", "lesson[0].choices", "two to nine"},
 		{"step sets nonsense", "clients: [{name: web}]\nlesson:\n  - say: a\n    set:\n      limiter: {rate: §10}\n", "lesson[0].set.limiter.rate", "10/s"},
 		{"step sets what it may not", "clients: [{name: web}]\nlesson: [{say: a, set: {§name: b}}]\n", "lesson[0].set.name", "the keys here are duration"},

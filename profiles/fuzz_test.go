@@ -11,7 +11,7 @@ import (
 // *Error with a message fit for a terminal, and a profile must pass Check and
 // read back from what it writes.
 func FuzzParse(f *testing.F) {
-	for _, name := range order {
+	for _, name := range names {
 		text, _ := Text(name)
 		f.Add(text)
 	}

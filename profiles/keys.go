@@ -15,21 +15,31 @@ import (
 // else: reading, writing, suggestions and explanations follow.
 
 var profileKeys = object[Profile]{
+	{key: "extends", read: func(*reader, *node, string, *Profile) {}, write: nothing}, // see base
 	text("name", func(p *Profile) *string { return &p.Name }),
 	text("title", func(p *Profile) *string { return &p.Title }),
 	text("about", func(p *Profile) *string { return &p.About }),
 	durationKey,
-	sparse(duration("warm_up", 0, func(p *Profile) *time.Duration { return &p.WarmUp })),
+	warmUpKey,
 	scalar("seed", "a whole number", func(p *Profile) *uint64 { return &p.Seed }, readSeed,
 		func(v uint64) *node { return plainNode(strconv.FormatUint(v, 10)) }),
 	in("limiter", limiterKeys, func(p *Profile) *limiter.Config { return &p.Limiter }),
 	in("service", serviceKeys, func(p *Profile) *Service { return &p.Service }),
+	withoutKey,
 	{key: "clients", read: readClients, write: writeClients},
 	{key: "expect", read: readExpect, write: writeExpect},
 	{key: "lesson", read: readLesson, write: writeLesson},
 }
 
-var durationKey = duration("duration", above, func(p *Profile) *time.Duration { return &p.Duration })
+// Keys of a profile that a step of a lesson may set too.
+var (
+	durationKey = duration("duration", above, func(p *Profile) *time.Duration { return &p.Duration })
+	warmUpKey   = sparse(duration("warm_up", 0, func(p *Profile) *time.Duration { return &p.WarmUp }))
+	withoutKey  = field[Profile]{key: "without", read: readWithout, write: nothing}
+)
+
+// nothing writes keys that are no values of a profile but say how it came about.
+func nothing(*Profile) *node { return nil }
 
 var serviceKeys = object[Service]{
 	duration("time", 0, func(s *Service) *time.Duration { return &s.Time }),

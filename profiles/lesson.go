@@ -18,8 +18,10 @@ var stepKeys = object[Step]{
 // setKeys are what a step may change.
 var setKeys = object[Profile]{
 	durationKey,
+	warmUpKey,
 	in("limiter", limiterKeys, func(p *Profile) *limiter.Config { return &p.Limiter }),
 	in("service", serviceKeys, func(p *Profile) *Service { return &p.Service }),
+	withoutKey,
 	{key: "clients", read: readClients, write: writeClients},
 }
 
@@ -140,7 +142,8 @@ func (s *Step) Apply(p *Profile) (*Profile, error) {
 	return q, nil
 }
 
-// checkLesson applies the steps one after the other, as a teacher would.
+// checkLesson applies the steps one after the other, as a teacher would, and
+// checks that what they reveal can be measured there.
 func (p *Profile) checkLesson() error {
 	q := p
 	for i := range p.Lesson {
@@ -149,6 +152,9 @@ func (p *Profile) checkLesson() error {
 			return err
 		}
 		q = next
+		if err := checkReveal(p.Lesson[i].Reveal, q.clientNames(), i == 0); err != nil {
+			return p.locate(wrong(fmt.Sprintf("lesson[%d].reveal", i), "%s", err))
+		}
 	}
 	return nil
 }

@@ -25,9 +25,10 @@ func parse(src *source, data []byte) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := defaults()
+	r := reader{}
+	p := r.base(root)
 	p.Name = nameOf(src.name)
-	r := reader{places: p.places}
+	r.places = p.places
 	profileKeys.read(&r, root, "", p)
 	if r.err != nil {
 		return nil, r.err

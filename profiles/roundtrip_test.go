@@ -115,7 +115,7 @@ func anyProfile(t *rapid.T) *Profile {
 		p.Expect = []string{"jain >= 0.5", p.clientNames()[0] + ".share < 1"}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "steps") {
-		s := Step{Say: sentence(t, "say"), Reveal: sentence(t, "reveal")}
+		s := Step{Say: sentence(t, "say"), Reveal: strings.ReplaceAll(sentence(t, "reveal"), "{", "{{")}
 		if rapid.Bool().Draw(t, "asks") {
 			s.Ask, s.Choice = sentence(t, "ask"), []string{sentence(t, "a"), sentence(t, "b")}
 		}

@@ -107,6 +107,16 @@ func (r *reader) forget(path string) {
 	}
 }
 
+// rename gives the places of a value, and of all in it, to another path.
+func (r *reader) rename(from, to string) {
+	for p, at := range r.places {
+		if rest, ok := strings.CutPrefix(p, from); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			delete(r.places, p)
+			r.places[to+rest] = at
+		}
+	}
+}
+
 func (r *reader) isMapping(n *node, path string, keys []string) bool {
 	if n.kind == mappingNode {
 		return r.err == nil
