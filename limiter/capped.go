@@ -61,6 +61,8 @@ func (c *capped) arrive(now time.Duration, a Attempt) Decision {
 	return Decision{Wait: c.take(now, a.Client, a.Cost)}.delayed()
 }
 
+func (c *capped) leave(time.Duration, int) {}
+
 func (c *capped) release(now time.Duration, client int) {
 	if c.perFlow > 0 {
 		c.releases[client].observe(now)

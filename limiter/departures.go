@@ -54,6 +54,16 @@ func (d *departures) cancel(a Attempt) bool {
 	return false
 }
 
+// has reports whether an attempt of the client has still to leave.
+func (d *departures) has(client int) bool {
+	for i := range d.heap {
+		if d.heap[i].Client == client {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *departures) remove(i int) {
 	last := len(d.heap) - 1
 	d.heap[i] = d.heap[last]

@@ -33,6 +33,7 @@ type discipline interface {
 type startTime struct {
 	lineup
 	v     uint64
+	last  uint64 // the latest finish of all
 	tags  []tag
 	shift uint
 }
@@ -89,6 +90,7 @@ func (s *startTime) serve(client int, cost, weight int64) {
 	units, w := uint64(cost)<<s.shift+t.carry, uint64(weight)
 	t.finish += units / w
 	t.carry = units % w
+	s.last = max(s.last, t.finish)
 	if s.v > 1<<62 {
 		s.rebase()
 	}
@@ -102,8 +104,12 @@ func (s *startTime) rebase() {
 	for i := range s.heap {
 		s.heap[i].key -= min(s.heap[i].key, s.v)
 	}
+	s.last -= min(s.last, s.v)
 	s.v = 0
 }
+
+// idle brings virtual time to the latest finish: nobody waits and the limit has all its tokens, so that a new contest would begin.
+func (s *startTime) idle() { s.v = max(s.v, s.last) }
 
 func (s *startTime) fresh(client int) bool { return s.tags[client].finish <= s.v }
 

@@ -23,6 +23,8 @@ type rule interface {
 	forget(now time.Duration, client int)
 	// fresh reports whether the client's state equals a new one's.
 	fresh(now time.Duration, client int) bool
+	// leave is told that a client is gone; its handle may come back as another's.
+	leave(now time.Duration, client int)
 	// inherit carries over what old knew.
 	inherit(now time.Duration, old rule, how Inherit)
 	inspect(now time.Duration, s *State)
@@ -200,3 +202,28 @@ func (e *engine) Quotas(now time.Duration, client int, to []Quota) []Quota {
 }
 
 func (e *engine) Config() Config { return e.cfg }
+
+// A Leaver forgets clients that have nothing to remember. Every Limiter of this package is one; whoever serves names that anybody can make up
+// calls Leave for those that have been quiet for a while, and the number of clients stays bounded.
+type Leaver interface {
+	// Leave drops a client whose state equals a fresh one's, so that it would meet the same limiter if it came back; its handle may
+	// be given to another client from then on. It returns false, and drops nothing, when the client has something in flight or
+	// waiting, or has not regained all that it took.
+	Leave(now time.Duration, client int) bool
+}
+
+func (e *engine) Leave(now time.Duration, client int) bool {
+	now = e.clock(now)
+	if client < 0 || client >= len(e.members) || e.gone(client) || e.members[client].inFlight > 0 ||
+		e.leaving.has(client) || !e.rule.fresh(now, client) {
+		return false
+	}
+	for _, w := range e.orphans {
+		if w.Client == client {
+			return false
+		}
+	}
+	e.rule.leave(now, client)
+	e.leave(client)
+	return true
+}

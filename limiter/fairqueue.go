@@ -177,6 +177,8 @@ func (q *fairQueue) cancel(_ time.Duration, a Attempt) bool {
 	return ok
 }
 
+func (q *fairQueue) leave(time.Duration, int) {}
+
 func (q *fairQueue) evict(time.Duration) (waiting, bool) {
 	if q.count == 0 {
 		return waiting{}, false
@@ -211,7 +213,12 @@ func (q *fairQueue) forget(now time.Duration, client int) {
 	}
 }
 
-func (q *fairQueue) fresh(_ time.Duration, client int) bool {
+func (q *fairQueue) fresh(now time.Duration, client int) bool {
+	if st, ok := q.discipline.(*startTime); ok && q.count == 0 {
+		if held, capacity := q.holds(now); held == capacity {
+			st.idle()
+		}
+	}
 	return q.lane[client].count == 0 && q.discipline.fresh(client)
 }
 
@@ -227,7 +234,7 @@ func (q *fairQueue) inherit(now time.Duration, old rule, how Inherit) {
 	was, ok1 := o.discipline.(*startTime)
 	is, ok2 := q.discipline.(*startTime)
 	if ok1 && ok2 && was.shift == is.shift {
-		is.v = was.v
+		is.v, is.last = was.v, was.last
 		copy(is.tags, was.tags)
 	}
 }

@@ -114,6 +114,9 @@ func (f *form) carry(now time.Duration, fresh Counter, was *form, old Counter, h
 	if f.spec == was.spec {
 		return old
 	}
+	if how != AsIs && how != Additive && f.initial == full && old.Fresh(now) {
+		return fresh // the same part of all is all: spares the arithmetic where clients are many
+	}
 	if a, ok := old.(*TokenBucket); ok {
 		if b, ok := fresh.(*TokenBucket); ok {
 			plan := b.plan

@@ -24,8 +24,9 @@ type roster struct {
 	handles map[string]int
 	members []member
 	terms   []terms
-	free    []int // handles of clients that left
-	largest int64 // largest cost of any
+	free    []int   // handles of clients that left
+	unused  []int32 // members' terms that are free
+	largest int64   // largest cost of any
 }
 
 // join adds a client, or takes on new settings of a known one; added tells which.
@@ -47,8 +48,13 @@ func (r *roster) join(now time.Duration, c Client) (handle int, added bool) {
 	if m.terms > 0 {
 		r.terms[m.terms-1] = terms{c.Guarantee, c.Ceiling}
 	} else if !c.Guarantee.IsZero() || !c.Ceiling.IsZero() {
-		r.terms = append(r.terms, terms{c.Guarantee, c.Ceiling})
-		m.terms = int32(len(r.terms))
+		if n := len(r.unused); n > 0 {
+			m.terms, r.unused = r.unused[n-1], r.unused[:n-1]
+		} else {
+			r.terms = append(r.terms, terms{})
+			m.terms = int32(len(r.terms))
+		}
+		r.terms[m.terms-1] = terms{c.Guarantee, c.Ceiling}
 	}
 	return handle, !known
 }
@@ -56,6 +62,9 @@ func (r *roster) join(now time.Duration, c Client) (handle int, added bool) {
 // leave gives a handle back.
 func (r *roster) leave(handle int) {
 	delete(r.handles, r.members[handle].name)
+	if t := r.members[handle].terms; t > 0 {
+		r.unused = append(r.unused, t)
+	}
 	r.members[handle] = member{}
 	r.free = append(r.free, handle)
 }

@@ -177,6 +177,8 @@ func (s *sharded) divideAnew(now time.Duration) {
 	}
 }
 
+func (s *sharded) leave(time.Duration, int) {}
+
 func (s *sharded) release(time.Duration, int) {}
 
 func (s *sharded) quotas(now time.Duration, _ int, to []Quota) []Quota {

@@ -1,0 +1,224 @@
+package limiter
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// remaining is what the tightest limit of that name has left for the client.
+func (s *scene) remaining(now time.Duration, client, name string) int64 {
+	s.t.Helper()
+	for _, q := range s.Quotas(now, s.clients[client], nil) {
+		if q.Name == name {
+			return q.Remaining
+		}
+	}
+	s.t.Fatalf("%s has no limit %q", client, name)
+	return 0
+}
+
+func (s *scene) change(now time.Duration, change func(*Config)) {
+	s.t.Helper()
+	cfg := s.Config()
+	change(&cfg)
+	if err := s.Reconfigure(now, cfg); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestTokensAreCarriedOverByStrategy(t *testing.T) {
+	for _, a := range []Algorithm{AlgorithmTokenBucket, AlgorithmGCRA, AlgorithmLeakyBucket} {
+		for how, want := range map[Inherit][2]int64{Proportional: {80, 8}, AsIs: {40, 20}, Additive: {140, 20}, Reset: {200, 20}} {
+			for i, burst := range []int64{200, 20} {
+				s := play(t, Config{Algorithm: a, Rate: rate("1/h"), Burst: 100})
+				s.admits(0, "web", 60)
+				s.change(0, func(c *Config) { c.Burst, c.Inherit = burst, how })
+				if got := s.remaining(0, "web", "global"); got != want[i] {
+					t.Errorf("%s, %s: 40 of 100 become %d of %d, want %d", a, how, got, burst, want[i])
+				}
+			}
+		}
+	}
+}
+
+func TestBandwidthsPairByID(t *testing.T) {
+	band := func(id string, burst int64) []Bandwidth {
+		return []Bandwidth{{ID: id, Rate: rate("20/h"), Burst: burst}}
+	}
+	for id, want := range map[string]int64{"hour": 30, "other": 40} {
+		s := play(t, Config{Rate: rate("1000/s"), Burst: 1000, Bandwidths: band("hour", 20)})
+		s.admits(0, "web", 5)
+		s.change(0, func(c *Config) { c.Bandwidths = band(id, 40) })
+		if got := s.Quotas(0, 0, nil)[0].Remaining; got != want {
+			t.Errorf("15 of 20 under the id %q become %d of 40, want %d", id, got, want)
+		}
+	}
+}
+
+func TestAWrongChangeChangesNothing(t *testing.T) {
+	s := play(t, Config{Rate: rate("10/s"), Burst: 10})
+	s.admits(0, "web", 4)
+	before := s.Config()
+	bad := before
+	bad.Rate = Rate{}
+	if err := s.Reconfigure(0, bad); err == nil {
+		t.Error("a limiter without a rate was accepted")
+	}
+	if !reflect.DeepEqual(before, s.Config()) || s.remaining(0, "web", "global") != 6 {
+		t.Error("a refused change changed something")
+	}
+}
+
+// What a change does not touch goes on as if nothing had happened.
+func TestAnUntouchedLimitKeepsItsVeryCount(t *testing.T) {
+	for _, a := range Algorithms {
+		s := play(t, Config{Policy: PerClient, Algorithm: a, Rate: rate("10/s"), Burst: 10, Client: ClientLimit{Rate: rate("5/s"), Burst: 5}})
+		s.admits(0, "web", 1)
+		s.admits(50*time.Millisecond, "web", 1)
+		wait := s.send(60*time.Millisecond, "web", 5).Wait
+		s.change(60*time.Millisecond, func(c *Config) { c.RetryAfter = RetryAdaptive })
+		if got := s.send(60*time.Millisecond, "web", 5); got.Wait != wait {
+			t.Errorf("%s: the wait was %v and became %v", a, wait, got.Wait)
+		}
+	}
+}
+
+// Whoever waits in a fair queue stays in line under another discipline, and is answered when nobody queues any more.
+func TestWhoWaitsIsNotForgottenByAChange(t *testing.T) {
+	s := queueing(t)
+	s.queue("b", 1, 1, 1)
+	s.queue("w", 1)
+	s.change(0, func(c *Config) { c.Order = FIFO })
+	if got := s.order(2 * time.Second); got != "bb" {
+		t.Errorf("in one line served %s, want bb", got)
+	}
+	s.change(2*time.Second, func(c *Config) { c.Order = StartTime })
+	if got := s.order(3 * time.Second); got != "b" {
+		t.Errorf("served %s, want b", got)
+	}
+	s.change(3*time.Second, func(c *Config) { c.Policy = Global })
+	ends := 0
+	s.settle(3*time.Second, func(_ time.Duration, a Attempt, d Decision) {
+		ends++
+		if a.Client != s.clients["w"] || d.Verdict != Rejected || d.By != ByGlobal || d.Wait != time.Second {
+			t.Errorf("%+v was answered %+v", a, d)
+		}
+	})
+	if _, more := s.Due(); ends != 1 || more {
+		t.Errorf("%d were answered, more to come: %v", ends, more)
+	}
+}
+
+func TestADelayedAttemptLeavesWhateverChanges(t *testing.T) {
+	s := play(t, Config{Algorithm: AlgorithmLeakyBucket, Shape: true, Rate: rate("1/s"), Burst: 5})
+	s.admits(0, "web", 1)
+	s.queue("web", 1, 1)
+	s.change(0, func(c *Config) { c.Algorithm, c.Shape = AlgorithmTokenBucket, false })
+	if got := s.order(2 * time.Second); got != "webweb" {
+		t.Errorf("left %q, want both", got)
+	}
+	if _, more := s.Due(); more {
+		t.Error("somebody never left")
+	}
+}
+
+func TestInFlightIsKnownToEveryPolicy(t *testing.T) {
+	s := play(t, Config{Rate: rate("1000/s"), Client: ClientLimit{MaxInFlight: 2}})
+	a, _ := s.attempt(0, "web", 1)
+	s.admits(0, "web", 1)
+	s.change(0, func(c *Config) { c.Policy = Concurrency })
+	if d := s.send(0, "web", 1); d.By != ByInFlight {
+		t.Errorf("a third in flight got %+v", d)
+	}
+	s.Release(0, a)
+	s.admits(0, "web", 1)
+}
+
+// drawConfig is a configuration that makes sense, of any policy and algorithm.
+func drawConfig(rt *rapid.T) Config {
+	for {
+		c := Config{
+			Policy:    rapid.SampledFrom(Policies).Draw(rt, "policy"),
+			Algorithm: rapid.SampledFrom(Algorithms).Draw(rt, "algorithm"),
+			Rate:      rapid.SampledFrom([]Rate{rate("10/s"), rate("100/s"), rate("60/m"), rate("17/30s")}).Draw(rt, "rate"),
+			Burst:     rapid.Int64Range(8, 50).Draw(rt, "burst"),
+			Client:    ClientLimit{Rate: rate("5/s"), Burst: 10, MaxInFlight: 2},
+			Shards:    rapid.IntRange(1, 4).Draw(rt, "shards"),
+			Order:     rapid.SampledFrom([]Discipline{StartTime, DeficitRound, FIFO}).Draw(rt, "order"),
+			Inherit:   rapid.SampledFrom([]Inherit{Proportional, AsIs, Additive}).Draw(rt, "inherit"),
+		}
+		if c.Algorithm == AlgorithmLeakyBucket {
+			c.Shape = rapid.Bool().Draw(rt, "shape")
+		}
+		if c.Check() == nil {
+			return c
+		}
+	}
+}
+
+// A change of anything never grants the global limit more than its strategy says, and loses no attempt.
+func TestNoChangeMintsTokens(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := play(t, drawConfig(rt))
+		now, sent, ended := time.Duration(0), 0, 0
+		end := func(_ time.Duration, a Attempt, d Decision) {
+			ended++
+			if d.Verdict == Admitted {
+				s.Release(now, a)
+			}
+		}
+		for range rapid.IntRange(1, 8).Draw(rt, "changes") {
+			for range rapid.IntRange(0, 40).Draw(rt, "attempts") {
+				now += time.Duration(rapid.Int64Range(0, 50e6).Draw(rt, "pause"))
+				s.settle(now, end)
+				sent++
+				a, d := s.attempt(now, rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "client"), rapid.Int64Range(1, 3).Draw(rt, "cost"))
+				if d.Verdict != Queued {
+					end(now, a, d)
+				}
+			}
+			before := s.Limiter.(Inspector).Inspect(now).Global[0]
+			cfg := drawConfig(rt)
+			if err := s.Reconfigure(now, cfg); err != nil {
+				rt.Fatal(err)
+			}
+			after := s.Limiter.(Inspector).Inspect(now).Global[0]
+			// Parts of a token are carried too, between token buckets.
+			held := min(before.Remaining+1, before.Capacity)
+			if most := grant(cfg.Inherit, held, before.Capacity, after.Capacity); after.Remaining > most {
+				rt.Fatalf("%s: %d of %d became %d of %d, more than %d; now %+v", cfg.Inherit, before.Remaining, before.Capacity, after.Remaining, after.Capacity, most, cfg)
+			}
+		}
+		s.settle(Never, end)
+		if ended != sent {
+			rt.Fatalf("%d attempts, %d ends", sent, ended)
+		}
+	})
+}
+
+func TestWhoHasNothingToRememberMayLeave(t *testing.T) {
+	for _, p := range Policies {
+		cfg := Config{Policy: p, Rate: rate("10/s"), Burst: 10, Client: ClientLimit{Rate: rate("2/s"), Burst: 4, MaxInFlight: 3}, Guarantee: rate("1/s")}
+		s := play(t, cfg)
+		leave := s.Limiter.(Leaver).Leave
+		a, _ := s.attempt(0, "web", 2)
+		if leave(0, a.Client) {
+			t.Errorf("%s: left with an attempt in flight", p)
+		}
+		s.Release(0, a)
+		fresh := p != PerClient && p != Hierarchical // which owe it nothing, and it owes them nothing
+		fresh = fresh && p != FairQueue              // where its finish is ahead of virtual time
+		if got := leave(0, a.Client); got != fresh {
+			t.Errorf("%s: left %v at once, want %v", p, got, fresh)
+		}
+		if !fresh && !leave(10*time.Second, a.Client) {
+			t.Errorf("%s: may not leave when it has all its tokens again", p)
+		}
+		if h := s.Join(10*time.Second, Client{Name: "other"}); h != a.Client {
+			t.Errorf("%s: the handle %d was not used again, but %d", p, a.Client, h)
+		}
+	}
+}
