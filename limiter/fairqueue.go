@@ -18,7 +18,9 @@ import (
 // The next in line is never passed over because a cheaper attempt behind it would fit: it would starve.
 //
 // A refusal's needed wait is when the attempt would pass at once: when all that waits now has been served and its own tokens are there. It is exact
-// unless some of what waits gives up or runs out of time before, which can only make it shorter; with slots it is an estimate.
+// where tokens flow steadily and nothing that waits gives up or runs out of time before, which can only make it shorter; with windows, refills
+// by periods, or slots it is an estimate, and where something that waits costs the whole burst it may be a nanosecond short: a full bucket spills what the
+// last nanosecond brought too much.
 type fairQueue struct {
 	*gate
 	lanes

@@ -105,8 +105,15 @@ func (f *form) backlog(now time.Duration, c Counter, cost int64) time.Duration {
 	if cost <= f.capacity {
 		return c.Wait(now, cost)
 	}
-	if b, ok := c.(*TokenBucket); ok && !b.plan.grid {
-		return b.until(now, cost)
+	switch c := c.(type) {
+	case *TokenBucket:
+		if !c.plan.grid {
+			return c.until(now, cost)
+		}
+	case interface {
+		flow(time.Duration, int64) time.Duration
+	}:
+		return c.flow(now, cost)
 	}
 	// Whole fillings, and then the rest as it flows in.
 	return timeUp(c.Wait(now, f.capacity), timeFor(f.rate, cost-f.capacity))

@@ -78,6 +78,11 @@ func (g *GCRA) Wait(now time.Duration, cost int64) time.Duration {
 	if cost > g.plan.burst {
 		return Never
 	}
+	return g.flow(now, cost)
+}
+
+// flow is Wait for attempts that take cost together, one after the other, so that it may be more than the burst.
+func (g *GCRA) flow(now time.Duration, cost int64) time.Duration {
 	tat, part := g.after(now, cost)
 	if part > g.plan.limitPart {
 		tat = timeUp(tat, 1)

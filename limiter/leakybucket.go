@@ -85,9 +85,14 @@ func (b *LeakyBucket) Wait(now time.Duration, cost int64) time.Duration {
 	if cost > b.plan.slots {
 		return Never
 	}
+	return b.flow(now, cost)
+}
+
+// flow is Wait for attempts that take cost together, one after the other, so that it may be more than there are slots.
+func (b *LeakyBucket) flow(now time.Duration, cost int64) time.Duration {
 	at := *b
 	at.advance(now)
-	return at.drain(now, at.queued-(b.plan.slots-cost))
+	return at.drain(now, saturated(at.queued, cost)-b.plan.slots)
 }
 
 // Delay is how long an attempt that is admitted now stays in a shaper.

@@ -280,6 +280,7 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 	ahead.theta.start()
 	b := r.buckets[client]
 	spareWet, ownWet := r.byV.at[client] != nobody, r.byTheta.at[client] != nobody
+	spareLack, ownLack := r.lacks(client) // a bucket takes no more than it lacks, though its last nanosecond may bring more
 	start := s.last
 	for step := 0; ; step++ {
 		span := Never
@@ -293,23 +294,27 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 				span = min(span, r.untilTheta(&s, r.byTheta.heap[ahead.theta.open[ti]].key))
 			}
 		}
-		fallen := func(d time.Duration) uint64 {
+		fall := func(d time.Duration) (spare, own uint64) {
 			at := s
 			r.pass(&at, d)
-			sum := uint64(0)
 			if spareWet {
-				sum = product(at.v-s.v, b.weight)
+				spare = min(spareLack, product(at.v-s.v, b.weight))
 			}
 			if ownWet {
-				sum = addCapped(sum, product(at.theta-s.theta, b.guarantee))
+				own = min(ownLack, product(at.theta-s.theta, b.guarantee))
 			}
-			return sum
+			return spare, own
+		}
+		fallen := func(d time.Duration) uint64 {
+			spare, own := fall(d)
+			return addCapped(spare, own)
 		}
 		if span == Never || fallen(span) >= gain {
 			d := r.search(&s, b, spareWet, ownWet, gain, span, fallen)
 			return timeUp(s.last-start, d)
 		}
-		gain -= fallen(span)
+		spare, own := fall(span)
+		gain, spareLack, ownLack = gain-spare-own, spareLack-spare, ownLack-own
 		r.pass(&s, span)
 		if vi >= 0 && r.byV.heap[ahead.v.open[vi]].key <= s.v {
 			c := ahead.v.pop(vi)
