@@ -44,15 +44,15 @@ func New(cfg Config) (*Bucket, error) {
 // TryTake takes so many tokens if they are there. A refusal takes nothing.
 func (b *Bucket) TryTake(tokens int64) bool {
 	positive(tokens)
-	if c := b.core.current.Load().cell; c != nil {
-		if ok, done := c.tryTake(b.core.steady.Now(), tokens); done {
-			if b.listener != nil {
-				b.notify(tokens, ok)
-			}
-			return ok
+	ok := b.core.tryTake(tokens)
+	if b.listener != nil {
+		if ok {
+			b.listener.Consumed(tokens)
+		} else {
+			b.listener.Rejected(tokens)
 		}
 	}
-	return b.take(op{kind: tryTake, tokens: tokens}).taken > 0
+	return ok
 }
 
 // A Probe is the full answer to a taking.
@@ -136,14 +136,6 @@ func (b *Bucket) take(o op) outcome {
 		b.listener.Rejected(o.tokens)
 	}
 	return r
-}
-
-func (b *Bucket) notify(tokens int64, ok bool) {
-	if ok {
-		b.listener.Consumed(tokens)
-	} else {
-		b.listener.Rejected(tokens)
-	}
 }
 
 func positive(tokens int64) {

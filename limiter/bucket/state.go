@@ -76,6 +76,27 @@ type outcome struct {
 	after     *state         // of verbose
 }
 
+// holds reports whether all bandwidths hold so many.
+func (s *state) holds(now time.Duration, tokens int64) bool {
+	for i := range s.buckets {
+		if !s.buckets[i].Holds(now, tokens) {
+			return false
+		}
+	}
+	return true
+}
+
+// tryTake is the operation of that name, without the answers that an outcome gives.
+func (s *state) tryTake(now time.Duration, tokens int64) bool {
+	if !s.holds(now, tokens) {
+		return false
+	}
+	for i := range s.buckets {
+		s.buckets[i].Take(now, tokens)
+	}
+	return true
+}
+
 // decide answers o without doing it, and reports whether it is to be done.
 func (s *state) decide(now time.Duration, o *op) (r outcome, changes bool) {
 	r.at, r.config = now, s.config

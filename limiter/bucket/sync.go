@@ -76,6 +76,38 @@ func (c *core) doAt(now time.Duration, o op) outcome {
 	}
 }
 
+// tryTake is do for the most frequent operation, when nobody wants to know more than whether it took.
+func (c *core) tryTake(tokens int64) bool {
+	s := c.current.Load()
+	if s.cell != nil {
+		if ok, done := s.cell.tryTake(c.steady.Now(), tokens); done {
+			return ok
+		}
+		return c.do(op{kind: tryTake, tokens: tokens}).taken > 0
+	}
+	now := c.now()
+	switch c.sync {
+	case Mutex:
+		c.mu.Lock()
+		ok := c.current.Load().tryTake(now, tokens)
+		c.mu.Unlock()
+		return ok
+	case None:
+		return s.tryTake(now, tokens)
+	}
+	for ; s.cell == nil; s = c.current.Load() {
+		if !s.holds(now, tokens) {
+			return false // seen in one state, of one moment
+		}
+		next := s.clone()
+		next.tryTake(now, tokens)
+		if c.current.CompareAndSwap(s, next) {
+			return true
+		}
+	}
+	return c.do(op{kind: tryTake, tokens: tokens}).taken > 0
+}
+
 func (c *core) inPlace(now time.Duration, o *op) outcome {
 	s := c.current.Load()
 	r, changes := s.decide(now, o)

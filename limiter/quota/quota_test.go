@@ -383,7 +383,7 @@ func TestRefusalsOfTenShards(t *testing.T) {
 	for perShard, want := range map[int64]float64{1: 16.1, 2: 0.3, 5: 0, 10: 0} {
 		d := opened(t, "100/s", shards(10), capacity(10*perShard))
 		refused, asked := 0, 0
-		for ; d.at < 1000*time.Second; d.at += 12500 * time.Microsecond {
+		for ; d.at < 200*time.Second; d.at += 12500 * time.Microsecond {
 			v, err := d.Take("it", Request{})
 			if err != nil {
 				t.Fatal(err)
