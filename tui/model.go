@@ -205,8 +205,8 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 // scroll moves what is being read.
 func (m *Model) scroll(by int) {
 	if m.help {
-		lines := len(helpLines(m.keys, m.w))
-		m.helpTop = max(0, min(m.helpTop+by, lines-(m.h-5)))
+		left, right := helpColumns(m.keys, m.w)
+		m.helpTop = max(0, min(m.helpTop+by, max(len(left), len(right))-(m.h-5)))
 		return
 	}
 	m.top = m.clampTop(m.top + by)

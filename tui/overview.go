@@ -36,7 +36,7 @@ func (m Model) draw() *canvas {
 		drawHelp(c.pane(rect{0, y, m.w, l.footer.y - y}), m.keys, m.helpTop)
 		return c
 	}
-	c.pane(l.topRule).rule(0, "")
+	c.pane(l.topRule).rule(0, behind(s.Generator))
 	top := m.clampTop(m.top)
 	t := table{clients: s.Clients, axis: newAxis(m.scale, s.Clients), top: top, perClient: l.perClient}
 	bars := t.draw(c.pane(l.table))

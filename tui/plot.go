@@ -135,8 +135,8 @@ func (pl plot) draw(p pane) {
 	}
 }
 
-// divide shares h rows between title, chart, Jain index, clients and time axis. The chart keeps three rows, and does not
-// take more than a dozen while there are clients to show.
+// divide shares h rows between title, chart, Jain index, clients and time axis. The chart keeps three rows,
+// or two where that lets the last client in.
 func (pl plot) divide(h int) (chart, clients int, axis bool) {
 	free := h - 2
 	if axis = h >= 8; axis {
@@ -144,6 +144,9 @@ func (pl plot) divide(h int) (chart, clients int, axis bool) {
 	}
 	if n := len(pl.snap.Clients) - pl.top; n > 0 && len(pl.snap.Clients) <= 50 {
 		clients = max(0, min(n, free-3))
+		if n == free-2 {
+			clients = n
+		}
 	}
 	return free - clients, clients, axis
 }
@@ -188,9 +191,10 @@ func (pl plot) aggregate(p pane, left int, axis timeAxis) {
 			}
 		}
 		if v := limit[x]; v.Exists() && v > 0 {
+			// A cell holds the line or a part of a column, not both: the line where it would stand clear of the column.
 			y, rest := row(float64(v))
-			over := admitted[x].Float(0) > float64(v)*1.001 && admitted[x].Float(0) >= (float64(p.h-1-y)+0.2)*perRow
-			if !over {
+			filled := admitted[x].Float(0)/perRow - float64(p.h-1-y)
+			if filled < 1./16 || rest-filled > 0.3 {
 				p.glyph(left+x, y, inkMark, [...]string{"▁", "─", "▔"}[min(2, int(rest*3))])
 			}
 		}
@@ -210,16 +214,20 @@ func (pl plot) aggregate(p pane, left int, axis timeAxis) {
 
 // changes marks what was changed, and names it where there is room beside the mark.
 func (pl plot) changes(p pane, chart rect, bottom int, axis timeAxis) {
-	taken := make(map[int]int) // by row: the columns before this one are taken
+	var columns []int
 	for _, ch := range pl.snap.Changes {
 		x := axis.at(time.Duration(ch.T.Float(-1) * 1e9))
+		columns = append(columns, x)
+		for y := chart.y; y <= bottom && x >= 0 && x < chart.w; y++ {
+			p.glyph(chart.x+x, y, inkBold, "┊")
+		}
+	}
+	taken := make(map[int]int) // by row: the columns before this one are taken
+	for i, x := range columns {
 		if x < 0 || x >= chart.w {
 			continue
 		}
-		for y := chart.y; y <= bottom; y++ {
-			p.glyph(chart.x+x, y, inkBold, "┊")
-		}
-		name := shortChange(ch.What)
+		name := shortChange(pl.snap.Changes[i].What)
 		start := x + 1
 		if start+width(name) > chart.w {
 			start = x - width(name)

@@ -1,0 +1,33 @@
+// Package tui is the live dashboard: it draws immutable snapshots of a run, ten times a second, and turns keys into commands. It
+// decides nothing about limits and measures nothing.
+//
+//	          every 100 ms                      per frame
+//	Source ──── Snapshot ───► Model ──► layout ──► canvas ──► text
+//	   ▲                       │         sizes      cells
+//	   └─────── Command ◄──────┘ keys
+//
+// A [Source] is the run: live, or a simulation played back. [Run] shows a [Model] of it until the user leaves or the run is over, and
+// leaves the terminal as it was, whatever happened.
+//
+// # How a frame is made
+//
+// The screen is cut into rectangles (layout.go) from its size and the number of clients alone, so that nothing jumps while the figures
+// change. Each part draws into a pane, its rectangle of one canvas of cells (canvas.go), which cuts off whatever would reach
+// beyond. So the invariant holds by construction: a frame has exactly as many lines as the terminal, each exactly as wide.
+//
+// A cell carries an ink, which is a meaning and no colour (look.go); the look gives each ink its escape sequence once. There are
+// two colours: blue is what was admitted and what is well, orange is what was refused and what is wrong, and each is also said by a
+// character or a number, so that the screen is complete without them.
+//
+// # What the overview says
+//
+// Two headlines contradict each other: what monitoring sees, the sum against the limit, and what the clients see. Below is the reason: the
+// bar of each client shows, over all that it asks for, how much was admitted (█) and refused (░), with a mark (│) up to where it was
+// entitled. A starved client is a nearly empty bar with its mark far to the right; the one that holds the capacity is filled beyond its mark.
+// On a scale common to all, a hog would make every other bar vanish, which is the trap; v shows it.
+//
+// # What Update must not do
+//
+// Update only remembers. Snapshots are taken and commands carried out by Bubble Tea's commands, one command after the other, and there is no
+// message per hit: View costs the same at 10 and at 20,000 requests a second.
+package tui

@@ -1,0 +1,316 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"fairgate/fairness"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+	"pgregory.net/rapid"
+)
+
+func allBindings() []key.Binding {
+	var all []key.Binding
+	for _, g := range newKeys().groups() {
+		all = append(all, g.bindings...)
+	}
+	return all
+}
+
+// Every binding is in the help, and no key is bound twice.
+func TestHelpKnowsEveryBinding(t *testing.T) {
+	bindings := 0
+	v := reflect.ValueOf(newKeys())
+	for i := range v.NumField() {
+		if v.Field(i).Type() == reflect.TypeFor[key.Binding]() {
+			bindings++
+		}
+	}
+	all := allBindings()
+	if len(all) != bindings {
+		t.Errorf("the help lists %d of %d bindings", len(all), bindings)
+	}
+	bound := map[string]string{}
+	for _, b := range all {
+		if b.Help().Key == "" || b.Help().Desc == "" || len(b.Keys()) == 0 {
+			t.Errorf("a binding without key or meaning: %+v", b.Help())
+		}
+		for _, k := range b.Keys() {
+			if before, twice := bound[k]; twice {
+				t.Errorf("%q is bound to %q and to %q", k, before, b.Help().Desc)
+			}
+			bound[k] = b.Help().Desc
+		}
+	}
+	screen := showing(starvedPicture(), Options{}, 200, 60)
+	help := press(screen, "?").View()
+	for _, b := range all {
+		if !strings.Contains(help, b.Help().Desc) {
+			t.Errorf("the help does not show %q", b.Help().Desc)
+		}
+	}
+}
+
+func TestKeysDoWhatTheHelpSays(t *testing.T) {
+	source := &still{snap: manyPicture(30)}
+	start := func() Model {
+		m := New(source, Options{})
+		source.did = nil
+		return tell(tell(m, tea.WindowSizeMsg{Width: 80, Height: 24}), frameMsg{source.snap})
+	}
+	commands := map[string]Command{
+		"p": StepPolicy{By: 1}, "P": StepPolicy{By: -1},
+		"+": ScaleRate{22 * 10000, 20 * 10000}, "=": ScaleRate{22 * 10000, 20 * 10000},
+		"-": ScaleRate{18 * 10000, 20 * 10000}, "_": ScaleRate{18 * 10000, 20 * 10000},
+	}
+	for k, want := range commands {
+		press(start(), k)
+		if len(source.did) != 1 || source.did[0] != want {
+			t.Errorf("%q did %v, want %v", k, source.did, want)
+		}
+	}
+	walks := []struct {
+		keys  string
+		holds func(Model) bool
+	}{
+		{"v", func(m Model) bool { return m.scale == linear && strings.Contains(m.View(), "linear [v]") }},
+		{"v v", func(m Model) bool { return m.scale == logarithmic && strings.Contains(m.View(), "log") }},
+		{"v v v", func(m Model) bool { return m.scale == ownRequests }},
+		{"down", func(m Model) bool { return m.top == 1 && !strings.Contains(m.View(), "crawler     ") }},
+		{"down up", func(m Model) bool { return m.top == 0 }},
+		{"up", func(m Model) bool { return m.top == 0 }},
+		{"pgdown", func(m Model) bool { return m.top == m.visibleClients()-1 }},
+		{"pgdown pgdown pgdown pgdown", func(m Model) bool { return m.top == 30-m.visibleClients() && strings.Contains(m.View(), "tenant-29") }},
+		{"pgdown pgup", func(m Model) bool { return m.top == 0 }},
+		{"?", func(m Model) bool { return m.help && strings.Contains(m.View(), "max-min") }},
+		{"? ?", func(m Model) bool { return !m.help }},
+		{"? esc", func(m Model) bool { return !m.help }},
+		{"? down", func(m Model) bool { return m.helpTop == 1 && m.top == 0 }},
+	}
+	for _, w := range walks {
+		if m := press(start(), strings.Fields(w.keys)...); !w.holds(m) {
+			t.Errorf("after %q:\n%s", w.keys, m.View())
+		}
+	}
+	for k, want := range map[string]Exit{"q": Quit, "ctrl+c": Interrupted} {
+		next, cmd := start().Update(keyNamed(k))
+		if cmd == nil || cmd() != tea.Quit() || next.(Model).exit != want {
+			t.Errorf("%q does not leave with %v", k, want)
+		}
+	}
+	if _, cmd := start().Update(keyNamed("ctrl+z")); cmd == nil || cmd() != tea.Suspend() {
+		t.Error("ctrl+z does not suspend")
+	}
+}
+
+// While the picture is paused the run goes on, and the clock shows it.
+func TestPauseHoldsThePictureOnly(t *testing.T) {
+	m := showing(starvedPicture(), Options{}, 120, 40)
+	m = press(m, " ")
+	later := curedPicture()
+	m = tell(m, frameMsg{later})
+	screen := m.View()
+	for _, want := range []string{"PAUSED at 00:12, the run goes on", "00:22 / 00:30", "✗ starved"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is missing on\n%s", want, screen)
+		}
+	}
+	m = press(m, " ")
+	if screen = m.View(); strings.Contains(screen, "PAUSED") || !strings.Contains(screen, "✓ fair") {
+		t.Errorf("the picture does not go on:\n%s", screen)
+	}
+}
+
+// The dashboard closes with the run, unless somebody is still looking at something.
+func TestLeavesWhenTheRunIsOver(t *testing.T) {
+	over := starvedPicture()
+	over.Done = true
+	for _, keys := range []string{"", "space", "?"} {
+		m := showing(starvedPicture(), Options{}, 80, 24)
+		if keys == "space" {
+			m = press(m, " ")
+		} else if keys != "" {
+			m = press(m, keys)
+		}
+		next, cmd := m.Update(frameMsg{over})
+		left := next.(Model).exit == Finished && cmd != nil
+		if left != (keys == "") {
+			t.Errorf("after %q the run's end closes the dashboard: %v", keys, left)
+		}
+		if keys == "space" {
+			if screen := next.View(); !strings.Contains(screen, "run over") {
+				t.Errorf("paused, and not told that the run is over:\n%s", screen)
+			}
+			next, _ = next.Update(keyNamed(" "))
+			if next, _ = next.Update(frameMsg{over}); next.(Model).exit != Finished {
+				t.Error("going on after the end does not close the dashboard")
+			}
+		}
+	}
+}
+
+func TestTroubleStaysUntilTheNextKey(t *testing.T) {
+	source := &still{snap: starvedPicture(), err: errors.New("policy sharded needs shards above 1")}
+	m := tell(tell(New(source, Options{}), tea.WindowSizeMsg{Width: 80, Height: 24}), frameMsg{source.snap})
+	m = press(m, "p")
+	m = tell(m, frameMsg{source.snap})
+	if !strings.Contains(m.View(), "✗ policy sharded needs shards above 1") {
+		t.Errorf("the error is not in the footer:\n%s", m.View())
+	}
+	if m = press(m, "v"); strings.Contains(m.View(), "needs shards") {
+		t.Error("the error outlives the next key")
+	}
+}
+
+// Commands are carried out one at a time, in the order of the keys, and a key held down cannot pile them up.
+func TestWishesKeepTheirOrder(t *testing.T) {
+	source := &still{snap: starvedPicture()}
+	m := tell(tell(New(source, Options{}), tea.WindowSizeMsg{Width: 80, Height: 24}), frameMsg{source.snap})
+	next, first := m.Update(keyNamed("p"))
+	next, second := next.Update(keyNamed("P"))
+	if first == nil || second != nil {
+		t.Fatal("the second command does not wait for the first")
+	}
+	for range 100 {
+		next, _ = next.Update(keyNamed("+"))
+	}
+	if n := len(next.(Model).wishes); n != mostWishes {
+		t.Errorf("%d commands in line, want at most %d", n, mostWishes)
+	}
+	for cmd := first; cmd != nil; {
+		next, cmd = next.Update(cmd())
+	}
+	if len(source.did) != mostWishes || source.did[0] != (StepPolicy{By: 1}) || source.did[1] != (StepPolicy{By: -1}) {
+		t.Errorf("carried out: %v", source.did)
+	}
+}
+
+// + and − walk the preferred numbers, about a tenth at a time, whatever the rate is, and come back.
+func TestRateSteps(t *testing.T) {
+	after := func(rate float64, by int) float64 {
+		s := &fairness.Snapshot{Limiter: fairness.Limit{RatePerS: fairness.Number(rate)}}
+		c := stepRate(s, by)
+		return rate * float64(c.Num) / float64(c.Den)
+	}
+	for _, c := range []struct{ from, up, down float64 }{
+		{1000, 1100, 910}, {910, 1000, 820}, {1100, 1200, 1000}, {9.1, 10, 8.2}, {95, 100, 91}, {500, 510, 470}, {0.05, 0.051, 0.047}, {1, 1.1, 0.91},
+	} {
+		if up, down := after(c.from, 1), after(c.from, -1); math.Abs(up/c.up-1) > 1e-4 || math.Abs(down/c.down-1) > 1e-4 {
+			t.Errorf("from %v: up %v, down %v; want %v and %v", c.from, up, down, c.up, c.down)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.Float64Range(0.001, 1e6).Draw(t, "rate")
+		up, down := after(rate, 1), after(rate, -1)
+		if !(up > rate && up < rate*1.25 && down < rate && down > rate/1.25) {
+			t.Fatalf("from %v: up %v, down %v", rate, up, down)
+		}
+	})
+}
+
+// walkSource is a run that changes with its commands, for random walks.
+type walkSource struct {
+	pictures []*fairness.Snapshot
+	at       int
+}
+
+func (s *walkSource) Snapshot() *fairness.Snapshot { return s.pictures[s.at%len(s.pictures)] }
+func (s *walkSource) Do(c Command) error {
+	s.at++
+	if s.at%3 == 0 {
+		return fmt.Errorf("cannot do %T\x1b[31m now", c)
+	}
+	return nil
+}
+
+// Any sequence of keys, sizes and pictures leaves a picture that fits the screen and a model that is whole.
+func TestRandomWalk(t *testing.T) {
+	pictures := []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(7), manyPicture(60), widePicture(), silentPicture()}
+	keysOnWalk := []string{"tab", "shift+tab", "enter", "esc", "backspace", "x", "é", "1", "2", "3", "4", "5", "6", "7"}
+	for _, b := range allBindings() {
+		keysOnWalk = append(keysOnWalk, b.Keys()...)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		source := &walkSource{pictures: pictures}
+		m := New(source, Options{ASCII: rapid.Bool().Draw(t, "ascii")})
+		for range 60 {
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 0:
+				m = tell(m, tea.WindowSizeMsg{Width: rapid.IntRange(0, 130).Draw(t, "w"), Height: rapid.IntRange(0, 50).Draw(t, "h")})
+			case 1:
+				source.at = rapid.IntRange(0, 100).Draw(t, "picture")
+				m = tell(m, frameMsg{source.Snapshot()})
+			default:
+				k := rapid.SampledFrom(keysOnWalk).Draw(t, "key")
+				if k == "ctrl+z" || k == "ctrl+c" || k == "q" {
+					continue
+				}
+				m = press(m, k)
+			}
+			screen := m.View()
+			if m.crash.err != nil {
+				t.Fatal(m.crash.err)
+			}
+			if m.w > 0 && m.h > 0 {
+				if lines := strings.Split(screen, "\n"); len(lines) != m.h {
+					t.Fatalf("%d lines on %d×%d", len(lines), m.w, m.h)
+				} else {
+					for _, line := range lines {
+						if width(line) != m.w {
+							t.Fatalf("%d columns on %d×%d: %q", width(line), m.w, m.h, line)
+						}
+					}
+				}
+			}
+			n := 0
+			if m.shown != nil {
+				n = len(m.shown.Clients)
+			}
+			if m.top < 0 || m.top > 0 && m.top >= n || m.busy != (len(m.wishes) > 0) || m.scale >= scales {
+				t.Fatalf("top %d of %d, busy %v with %d wishes, scale %d", m.top, n, m.busy, len(m.wishes), m.scale)
+			}
+		}
+	})
+}
+
+// blocked is a source that must not be asked: a model that calls it within Update or View would hang the screen.
+type blocked struct{ t *testing.T }
+
+func (b blocked) Snapshot() *fairness.Snapshot { b.t.Error("Snapshot was called"); return nil }
+func (b blocked) Do(Command) error             { b.t.Error("Do was called"); return nil }
+
+func TestUpdateOnlyRemembers(t *testing.T) {
+	m := tea.Model(New(blocked{t}, Options{}))
+	m, _ = m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	m, _ = m.Update(frameMsg{starvedPicture()})
+	for _, b := range allBindings() {
+		for _, k := range b.Keys() {
+			m, _ = m.Update(keyNamed(k))
+			_ = m.View()
+		}
+	}
+}
+
+func TestFramesComeTenTimesASecond(t *testing.T) {
+	if FrameEvery != 100*time.Millisecond {
+		t.Errorf("a frame every %v", FrameEvery)
+	}
+	source := &still{snap: starvedPicture()}
+	m := New(source, Options{})
+	if _, ok := m.Init()().(frameMsg); !ok {
+		t.Error("the first frame is not asked for at once")
+	}
+	if _, cmd := m.Update(frameMsg{source.snap}); cmd == nil {
+		t.Error("a frame does not ask for the next one")
+	}
+	if _, cmd := m.Update(tea.WindowSizeMsg{Width: 80, Height: 24}); cmd != nil {
+		t.Error("a message that is no frame asks for one")
+	}
+}
