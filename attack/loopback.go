@@ -80,8 +80,8 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	r := l.run
 	fault := errCut
 	defer r.caught()
-	a, ok := l.take()
-	if !ok {
+	var a Attempt
+	if !l.take(&a) {
 		return nil, fault
 	}
 	ctx, cancel := r.cutting(a.Deadline)
@@ -97,7 +97,7 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	case r.isOver():
 		return nil, fault
 	case err != nil:
-		l.observe(a, Answer{}, fairness.Outcome{Kind: fairness.Failed, Decided: now})
+		l.observe(&a, Answer{}, &fairness.Outcome{Kind: fairness.Failed, Decided: now})
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -111,7 +111,7 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	case resp.StatusCode >= 400:
 		o.Kind = fairness.Failed
 	}
-	l.observe(a, Answer{Status: resp.StatusCode, Told: o.Told}, o)
+	l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
 	return resp, nil
 }
 

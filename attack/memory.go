@@ -28,44 +28,58 @@ type memory struct{ lane *lane }
 
 // RoundTrip takes the attempt that the pacer has put up; the request only stands for it.
 func (m *memory) RoundTrip(req *http.Request) (*http.Response, error) {
-	l := m.lane
+	defer m.lane.run.caught()
+	e := m.lane.exchange()
+	if err := e.carry(req); err != nil {
+		return nil, err
+	}
+	return e.answer(req), nil
+}
+
+// carry takes an attempt there and its answer back.
+func (e *exchange) carry(req *http.Request) error {
+	l := e.lane
 	r := l.run
-	fault := errCut
-	defer r.caught()
-	a, ok := l.take()
-	if !ok {
-		return nil, fault
+	if !l.take(&e.attempt) {
+		return errCut
 	}
 	trip := time.Duration(r.trip.Load())
 	there := trip / 2
 	if !r.pause(there) {
-		return nil, fault
+		return errCut
 	}
-	r.pass(atArrive, l.index, a.Number)
-	arrived := r.now()
-	e := &exchange{lane: l, attempt: a, header: make(http.Header, 8)}
+	r.pass(atArrive, l.index, e.attempt.Number)
+	if e.attempt.Deadline != limiter.Never {
+		e.arrived = r.now()
+	}
 	r.handler.ServeHTTP(e, req)
 	if e.leave != nil {
 		e.leave.Stop()
 	}
 	switch {
 	case r.isOver():
-		return nil, fault
+		return errCut
 	case !e.decided:
 		now := r.now()
-		l.observe(a, Answer{}, fairness.Outcome{Kind: fairness.Failed, Decided: now, Queued: true, Waited: now - arrived})
-		return nil, errLeft
+		e.outcome = fairness.Outcome{Kind: fairness.Failed, Decided: now, Queued: true, Waited: now - e.arrived}
+		l.observe(&e.attempt, Answer{}, &e.outcome)
+		return errLeft
 	case !r.pause(trip - there):
-		return nil, fault
+		return errCut
 	}
-	l.observe(a, Answer{Status: e.status, Told: e.outcome.Told}, e.outcome)
-	return e.answer(req), nil
+	if e.status != http.StatusOK {
+		e.outcome.Told = toldWait(e.header, time.Now)
+	}
+	l.observe(&e.attempt, Answer{Status: e.status, Told: e.outcome.Told}, &e.outcome)
+	return nil
 }
 
-// An exchange is an attempt at the handler: the writer of its answer, the witness of its decision, and then the answer's body.
+// An exchange is an attempt at the handler: the writer of its answer, the witness of its decision, and then the answer's body. When that is closed,
+// it is used again.
 type exchange struct {
 	lane     *lane
 	attempt  Attempt
+	arrived  time.Duration
 	decided  bool
 	outcome  fairness.Outcome
 	leave    *time.Timer // set when it is parked and has a deadline
@@ -76,12 +90,33 @@ type exchange struct {
 	response http.Response
 }
 
+// exchange is one that is not in use.
+func (l *lane) exchange() *exchange {
+	e, ok := l.run.exchanges.Get().(*exchange)
+	if !ok {
+		e = new(exchange)
+	}
+	header, ok := l.run.headers.Get().(http.Header)
+	if !ok {
+		header = make(http.Header, 8)
+	}
+	e.lane, e.header = l, header
+	return e
+}
+
+// Close implements io.Closer: nobody looks at the response any more, but for its header.
+func (e *exchange) Close() error {
+	pool := &e.lane.run.exchanges
+	*e = exchange{}
+	pool.Put(e)
+	return nil
+}
+
 func (e *exchange) Header() http.Header { return e.header }
 
 func (e *exchange) WriteHeader(status int) {
 	if e.status == 0 {
 		e.status = status
-		e.outcome.Told = toldWait(e.header, time.Now)
 	}
 }
 
@@ -127,12 +162,8 @@ var stepMoment = [...]moment{
 
 // answer is the exchange as the response to the request.
 func (e *exchange) answer(req *http.Request) *http.Response {
-	status := e.status
-	if status == 0 {
-		status = http.StatusOK
-	}
 	e.response = http.Response{
-		Status: statusLine(status), StatusCode: status,
+		Status: statusLine(e.status), StatusCode: e.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: e.header, Body: e, ContentLength: int64(len(e.body)), Request: req,
 	}
@@ -170,6 +201,3 @@ func (e *exchange) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, rest)
 	return int64(n), err
 }
-
-// Close implements io.Closer.
-func (e *exchange) Close() error { return nil }

@@ -87,7 +87,10 @@ func (l *lane) aimed(t *vegeta.Target) error {
 func (l *lane) drain(results <-chan *vegeta.Result) func() {
 	return func() {
 		for res := range results {
-			if l.run.options.Record != nil && res.Error != cutText {
+			switch {
+			case l.run.options.Record == nil:
+				l.run.reuse(res.Headers)
+			case res.Error != cutText:
 				l.record(res)
 			}
 		}
@@ -199,32 +202,23 @@ func (l *lane) rouse() {
 }
 
 // take takes the attempt that was put up first: it is sent now; false when it is too late for that.
-func (l *lane) take() (a Attempt, ok bool) {
+func (l *lane) take(a *Attempt) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	a, ok = l.up.pop()
-	if !ok {
-		return a, false
-	}
-	a.Sent = l.run.now()
-	return a, l.run.sent(&a)
+	ok := l.up.pop(a)
+	l.mu.Unlock()
+	return ok && l.run.sent(a)
 }
 
 // observe tells the client and the tally what came of an attempt; o lacks what the attempt knows itself.
-func (l *lane) observe(a Attempt, ans Answer, o fairness.Outcome) {
+func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) {
 	l.run.pass(atObserve, l.index, a.Number)
 	l.mu.Lock()
 	now := l.run.now()
-	ended, how := l.client.Observe(now, a, ans)
+	ended, how := l.client.Observe(now, *a, ans)
 	rouse := l.client.Next(now) < l.asleep
-	o.Client, o.Sent, o.Seen, o.Retry, o.Promised = l.index, a.Sent, now, a.Try > 0, a.Promised
-	l.run.count(func(t *fairness.Tally) {
-		t.Observe(o)
-		if ended {
-			t.Ended(now, l.index, how)
-		}
-	})
 	l.mu.Unlock()
+	o.Client, o.Sent, o.Seen, o.Retry, o.Promised = l.index, a.Sent, now, a.Try > 0, a.Promised
+	l.run.observed(o, ended, how)
 	if rouse {
 		l.rouse()
 	}
@@ -237,7 +231,7 @@ func (l *lane) countMissed() {
 	defer l.mu.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for a, ok := l.up.pop(); ok; a, ok = l.up.pop() {
+	for a := new(Attempt); l.up.pop(a); {
 		r.tally.Missed(a.Planned, l.index)
 	}
 	for {
@@ -263,14 +257,14 @@ func (q *upcoming) push(a Attempt) {
 	q.items = append(q.items, a)
 }
 
-func (q *upcoming) pop() (Attempt, bool) {
+func (q *upcoming) pop(a *Attempt) bool {
 	if q.head == len(q.items) {
-		return Attempt{}, false
+		return false
 	}
-	a := q.items[q.head]
+	*a = q.items[q.head]
 	q.head++
 	if q.head == len(q.items) {
 		q.items, q.head = q.items[:0], 0
 	}
-	return a, true
+	return true
 }

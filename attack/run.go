@@ -40,21 +40,24 @@ type Options struct {
 // A Run is one profile, live: real clients' attempts, at real times, at a real limiter. It is made by New, begins with Start, and ends
 // at the profile's duration, with Stop, or when something goes wrong; Wait tells which. All methods may be called from anywhere, at any time.
 type Run struct {
-	options Options
-	began   time.Time       // set by Start, before there is anything that reads it
-	started chan struct{}   // closed by Start
-	done    chan struct{}   // closed when nothing of the run is left
-	over    chan struct{}   // closed when the run ends: whatever waits, lets go
-	life    context.Context // ends with over
-	kill    context.CancelFunc
-	begin   sync.Once
-	cancel  sync.Once
-	handler *httplimit.Handler
-	lanes   []*lane
-	beat    metronome
-	server  *server      // of the loopback transport
-	pauses  sync.Pool    // of *time.Timer
-	trip    atomic.Int64 // the round trip
+	options   Options
+	end       time.Duration   // planned; 0: none
+	began     time.Time       // set by Start, before there is anything that reads it
+	started   chan struct{}   // closed by Start
+	done      chan struct{}   // closed when nothing of the run is left
+	over      chan struct{}   // closed when the run ends: whatever waits, lets go
+	life      context.Context // ends with over
+	kill      context.CancelFunc
+	begin     sync.Once
+	cancel    sync.Once
+	handler   *httplimit.Handler
+	lanes     []*lane
+	beat      metronome
+	server    *server      // of the loopback transport
+	pauses    sync.Pool    // of *time.Timer
+	exchanges sync.Pool    // of *exchange
+	headers   sync.Pool    // of http.Header, empty
+	trip      atomic.Int64 // the round trip
 
 	editing sync.Mutex                       // one change at a time; taken before any other lock
 	profile atomic.Pointer[profiles.Profile] // as it stands; what it points at never changes
@@ -72,7 +75,7 @@ func New(p *profiles.Profile, o Options) (*Run, error) {
 	}
 	p = p.Clone()
 	r := &Run{
-		options: o, ended: -1,
+		options: o, end: p.Duration, ended: -1,
 		started: make(chan struct{}), done: make(chan struct{}), over: make(chan struct{}),
 	}
 	r.profile.Store(p)
@@ -153,8 +156,8 @@ func (r *Run) start(ctx context.Context) (err error) {
 func (r *Run) watch(ctx context.Context, lanes *sync.WaitGroup) {
 	defer close(r.done)
 	var end <-chan time.Time // nil, which never comes, when the run is to go on until stopped
-	if d := r.profile.Load().Duration; d > 0 {
-		timer := time.NewTimer(d - r.now())
+	if r.end > 0 {
+		timer := time.NewTimer(r.end - r.now())
 		defer timer.Stop()
 		end = timer.C
 	}
@@ -181,8 +184,8 @@ func (r *Run) watch(ctx context.Context, lanes *sync.WaitGroup) {
 func (r *Run) finish(fault error) {
 	r.cancel.Do(func() {
 		now := r.now()
-		if end := r.profile.Load().Duration; end > 0 {
-			now = min(now, end) // timers are late, the end is not
+		if r.end > 0 {
+			now = min(now, r.end) // timers are late, the end is not
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -244,16 +247,30 @@ func (r *Run) count(f func(*fairness.Tally)) {
 	}
 }
 
-// sent counts an attempt as sent, or as missed when the run is over.
+// sent counts an attempt as sent now, or as missed when the run is over.
 func (r *Run) sent(a *Attempt) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if end := r.profile.Load().Duration; r.ended >= 0 || end > 0 && a.Sent >= end {
+	a.Sent = r.now()
+	if r.ended >= 0 || r.end > 0 && a.Sent >= r.end {
 		r.tally.Missed(a.Planned, a.Client)
 		return false
 	}
 	r.tally.Sent(a.Sent, max(a.Sent-a.Planned, 0), a.Client, a.Try == 0)
 	return true
+}
+
+// observed counts what came of an attempt, and the end of its request if it was that.
+func (r *Run) observed(o *fairness.Outcome, ended bool, how fairness.End) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended >= 0 {
+		return
+	}
+	r.tally.Observe(*o)
+	if ended {
+		r.tally.Ended(o.Seen, o.Client, how)
+	}
 }
 
 // pause waits for d; false when the run ends before.
@@ -274,6 +291,14 @@ func (r *Run) pause(d time.Duration) bool {
 	case <-r.over:
 		t.Stop()
 		return false
+	}
+}
+
+// reuse takes back the header of an answer that nobody looks at any more.
+func (r *Run) reuse(h http.Header) {
+	if h != nil && r.server == nil {
+		clear(h)
+		r.headers.Put(h)
 	}
 }
 

@@ -72,6 +72,7 @@ type Handler struct {
 	service  atomic.Int64
 	closing  <-chan struct{}
 	pauses   sync.Pool // of *time.Timer; one per handler, for a timer must not leave its test's bubble
+	tickets  sync.Pool // of *ticket
 
 	mu      sync.Mutex
 	lim     limiter.Limiter
@@ -79,8 +80,7 @@ type Handler struct {
 	open    bool // to strangers
 	spare   int  // how many of them may still have a state of their own
 	id      uint64
-	quotas  []limiter.Quota // scratch
-	parked  map[uint64]place
+	parked  map[uint64]*ticket
 	tick    *time.Timer   // all that are parked wait on it; made when the first is parked
 	armed   time.Duration // when tick goes off, or unarmed
 	nudge   chan struct{} // of 1: something is due already
@@ -89,15 +89,15 @@ type Handler struct {
 // caller is what the handler remembers of a client.
 type caller struct {
 	handle int
-	cost   int64 // of its requests, unless Identify says otherwise
-	fields fields
+	cost   int64                // of its requests, unless Identify says otherwise
+	view   atomic.Pointer[view] // the last that was made for it
 }
 
 // New is a handler that asks lim about every request. From now on lim is the handler's: use Do to reach it.
 func New(lim limiter.Limiter, o Options) *Handler {
 	h := &Handler{
 		next: o.Next, identify: o.Identify, now: o.Now, closing: o.Closing,
-		lim: lim, callers: make(map[string]*caller), open: o.Strangers > 0, spare: o.Strangers, parked: make(map[uint64]place),
+		lim: lim, callers: make(map[string]*caller), open: o.Strangers > 0, spare: o.Strangers, parked: make(map[uint64]*ticket),
 	}
 	if h.identify == nil {
 		h.identify = ByHeader(DefaultHeader)
@@ -153,63 +153,76 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, problem("Bad Request", http.StatusBadRequest, err.Error()))
 		return
 	}
-	t, err := h.arrive(name, cost)
-	if err != nil {
+	t, _ := h.tickets.Get().(*ticket)
+	if t == nil {
+		t = new(ticket)
+	}
+	if err := h.arrive(t, name, cost); err != nil {
 		refuse(w, http.StatusForbidden, problem("Forbidden", http.StatusForbidden, err.Error()))
 		return
 	}
 	witness, _ := w.(Witness)
-	if t.line != nil && !h.wait(r.Context(), &t, witness) {
+	queued := t.line != nil
+	if queued && !h.wait(r.Context(), t, witness) {
 		refuse(w, http.StatusServiceUnavailable, cutShort)
 		return
 	}
 	if witness != nil {
-		witness.Decided(t.arrived, t.decided, t.line != nil, t.decision)
+		witness.Decided(t.arrived, t.decided, queued, t.decision)
 	}
-	t.view.write(w.Header())
-	if t.decision.Verdict == limiter.Rejected {
-		reject(w, t.decision)
+	t.view().write(w.Header())
+	attempt, decision := t.attempt, t.decision
+	t.who, t.line = nil, nil
+	h.tickets.Put(t)
+	if decision.Verdict == limiter.Rejected {
+		reject(w, decision)
 		return
 	}
-	h.serve(w, r, t.attempt, witness)
+	h.serve(w, r, attempt, witness)
 }
 
 // A ticket is a request's way through the limiter.
 type ticket struct {
+	who      *caller
 	attempt  limiter.Attempt
 	arrived  time.Duration
 	decided  time.Duration
 	decision limiter.Decision
-	view     view
-	line     chan settled // not nil: it is, or was, parked
+	quotas   []limiter.Quota // at the decision
+	line     chan struct{}   // not nil: it is, or was, parked; of 1, so that handing out never waits for the request
+}
+
+// decideLocked is the limiter's answer.
+func (t *ticket) decideLocked(lim limiter.Limiter, now time.Duration, d limiter.Decision) {
+	t.decided, t.decision = now, d
+	t.quotas = lim.Quotas(now, t.attempt.Client, t.quotas[:0])
 }
 
 // arrive asks the limiter. The error says why nobody can be asked about.
-func (h *Handler) arrive(name string, cost int64) (t ticket, err error) {
+func (h *Handler) arrive(t *ticket, name string, cost int64) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
 	who := h.callers[name]
 	if who == nil {
 		if who, err = h.strangerLocked(now, name); err != nil {
-			return t, err
+			return err
 		}
 	}
 	if cost <= 0 {
 		cost = who.cost
 	}
 	h.id++
+	t.who, t.arrived = who, now
 	t.attempt = limiter.Attempt{Client: who.handle, ID: h.id, Cost: cost}
-	t.arrived, t.decided = now, now
 	h.catchUpLocked(now)
-	t.decision = h.lim.Arrive(now, t.attempt)
-	if t.decision.Verdict == limiter.Queued {
-		t.line = h.parkLocked(t.attempt.ID, who)
+	if d := h.lim.Arrive(now, t.attempt); d.Verdict == limiter.Queued {
+		h.parkLocked(t)
 	} else {
-		t.view = h.viewLocked(now, who)
+		t.decideLocked(h.lim, now, d)
 	}
 	h.followLocked()
-	return t, nil
+	return nil
 }
 
 // strangerLocked finds a place for a name that nobody joined.

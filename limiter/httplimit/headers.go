@@ -19,14 +19,15 @@ const (
 	fieldReset      = "X-Ratelimit-Reset"
 )
 
-// A view is the state of the limits as the header values to be sent. The slices are shared between answers and never changed; they have no room
-// to append to in place.
+// A view is the state of the limits as the header values to be sent. It never changes once it is made, and is shared between answers: the policy
+// seldom changes, and under pressure, when answers are many, the state does not either, since nothing is left.
 type view struct {
-	policy, state, limit, remaining, reset []string
+	quotas                                 []limiter.Quota // what it was made from, Reset in whole seconds
+	policy, state, limit, remaining, reset []string        // without room to append to in place
 }
 
 func (v *view) write(h http.Header) {
-	if v.policy == nil {
+	if v == nil {
 		return // no limit counts for the client
 	}
 	h[fieldPolicy] = v.policy
@@ -36,58 +37,62 @@ func (v *view) write(h http.Header) {
 	h[fieldReset] = v.reset
 }
 
-// fields remembers the last view of a client and what it was made from: the policy seldom changes, and under pressure, when answers
-// are many, the state does not either (nothing is left).
-type fields struct {
-	quotas []limiter.Quota // remaining and reset as they were sent: Reset in whole seconds
-	view   view
-}
-
-func (h *Handler) viewLocked(now time.Duration, who *caller) view {
-	h.quotas = h.lim.Quotas(now, who.handle, h.quotas[:0])
-	return who.fields.of(h.quotas)
-}
-
-// of is the view of these quotas, the tightest first.
-func (f *fields) of(quotas []limiter.Quota) view {
-	samePolicy, sameState := len(quotas) == len(f.quotas), true
-	for i := range quotas {
-		q := &quotas[i]
+// view is the client's last view, where that still holds of the ticket's quotas, or else a new one. It is made outside of the lock.
+func (t *ticket) view() *view {
+	if len(t.quotas) == 0 {
+		return nil
+	}
+	last := t.who.view.Load()
+	samePolicy := last != nil && len(last.quotas) == len(t.quotas)
+	sameState := samePolicy
+	for i := range t.quotas {
+		q := &t.quotas[i]
 		q.Reset = wholeSeconds(q.Reset)
-		if !samePolicy {
-			continue
+		if samePolicy {
+			was := &last.quotas[i]
+			samePolicy = q.Name == was.Name && q.Rate == was.Rate
+			sameState = sameState && q.Remaining == was.Remaining && q.Reset == was.Reset
 		}
-		was := &f.quotas[i]
-		samePolicy = q.Name == was.Name && q.Rate == was.Rate
-		sameState = sameState && q.Remaining == was.Remaining && q.Reset == was.Reset
 	}
 	if samePolicy && sameState {
-		return f.view
+		return last
 	}
-	if len(quotas) == 0 {
-		*f = fields{}
-		return f.view
+	v := newView(t.quotas)
+	if samePolicy {
+		v.policy, v.limit = last.policy, last.limit
+	} else {
+		v.tellPolicy()
 	}
-	f.quotas = append(f.quotas[:0], quotas...)
+	t.who.view.Store(v)
+	return v
+}
+
+// newView tells the state of quotas, the tightest first.
+func newView(quotas []limiter.Quota) *view {
+	v := &view{quotas: append([]limiter.Quota(nil), quotas...)}
 	var buf [128]byte
 	b := buf[:0]
-	if !samePolicy {
-		for i, q := range quotas {
-			tokens, window := quotaOf(q.Rate)
-			b = appendItem(b, i, q.Name, ";q=", tokens, ";w=", window)
-		}
-		f.view.policy = []string{string(b)}
-		tokens, _ := quotaOf(quotas[0].Rate)
-		f.view.limit = decimal(tokens)
-		b = b[:0]
-	}
-	for i, q := range quotas {
+	for i := range quotas {
+		q := &quotas[i]
 		b = appendItem(b, i, q.Name, ";r=", max(q.Remaining, 0), ";t=", int64(q.Reset/time.Second))
 	}
-	f.view.state = []string{string(b)}
-	f.view.remaining = decimal(max(quotas[0].Remaining, 0))
-	f.view.reset = decimal(int64(quotas[0].Reset / time.Second))
-	return f.view
+	v.state = []string{string(b)}
+	v.remaining = decimal(max(quotas[0].Remaining, 0))
+	v.reset = decimal(int64(quotas[0].Reset / time.Second))
+	return v
+}
+
+// tellPolicy adds what the limits are.
+func (v *view) tellPolicy() {
+	var b []byte
+	for i := range v.quotas {
+		tokens, window := quotaOf(v.quotas[i].Rate)
+		b = appendItem(b, i, v.quotas[i].Name, ";q=", tokens, ";w=", window)
+		if i == 0 {
+			v.limit = decimal(tokens)
+		}
+	}
+	v.policy = []string{string(b)}
 }
 
 // appendItem appends one item of a structured field list: "name";k=v;l=w. Names of limits are plain words and need no escaping.

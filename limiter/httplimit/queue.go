@@ -7,32 +7,18 @@ import (
 	"fairgate/limiter"
 )
 
-// place is a parked request's place in line.
-type place struct {
-	who  *caller
-	line chan settled
-}
-
-// settled is what a parked request is handed.
-type settled struct {
-	at       time.Duration
-	decision limiter.Decision
-	view     view
-}
-
 // unarmed is no time that anything is due at.
 const unarmed = time.Duration(-1)
 
-// parkLocked makes a place in line for an attempt that the limiter queued.
-func (h *Handler) parkLocked(id uint64, who *caller) chan settled {
-	line := make(chan settled, 1) // of 1, so that handing out never waits for the request
-	h.parked[id] = place{who, line}
+// parkLocked puts the ticket of an attempt that the limiter queued in line.
+func (h *Handler) parkLocked(t *ticket) {
+	t.line = make(chan struct{}, 1)
+	h.parked[t.attempt.ID] = t
 	if h.tick == nil {
 		h.tick, h.armed = time.NewTimer(time.Hour), unarmed
 		h.tick.Stop()
 		h.nudge = make(chan struct{}, 1)
 	}
-	return line
 }
 
 // wait keeps the request parked until the limiter has decided; false when it is cut short before. Whoever receives the
@@ -40,7 +26,7 @@ func (h *Handler) parkLocked(id uint64, who *caller) chan settled {
 func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided bool) {
 	defer func() {
 		if !decided { // cut short, or somebody panicked
-			h.abandon(t.attempt, t.line)
+			h.abandon(t)
 		}
 	}()
 	var patience <-chan time.Time
@@ -49,8 +35,7 @@ func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided
 	}
 	for {
 		select {
-		case s := <-t.line:
-			t.take(s)
+		case <-t.line:
 			return true
 		case <-h.tick.C:
 			h.settleFor(witness)
@@ -59,8 +44,7 @@ func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided
 		case <-patience:
 			witness.Before(Leaving)
 			select {
-			case s := <-t.line: // at the very last moment
-				t.take(s)
+			case <-t.line: // at the very last moment
 				return true
 			default:
 				return false
@@ -72,8 +56,6 @@ func (h *Handler) wait(ctx context.Context, t *ticket, witness Witness) (decided
 		}
 	}
 }
-
-func (t *ticket) take(s settled) { t.decided, t.decision, t.view = s.at, s.decision, s.view }
 
 // settleFor hands out what is due, to everybody.
 func (h *Handler) settleFor(witness Witness) {
@@ -93,8 +75,8 @@ func (h *Handler) settleLocked(now time.Duration) {
 		if !ok {
 			return
 		}
-		p, waits := h.parked[a.ID]
-		if !waits {
+		t := h.parked[a.ID]
+		if t == nil {
 			// Its request left, and the limiter would not take it back then.
 			if d.Verdict == limiter.Admitted {
 				h.lim.Release(now, a)
@@ -102,7 +84,8 @@ func (h *Handler) settleLocked(now time.Duration) {
 			continue
 		}
 		delete(h.parked, a.ID)
-		p.line <- settled{at: now, decision: d, view: h.viewLocked(now, p.who)}
+		t.decideLocked(h.lim, now, d)
+		t.line <- struct{}{}
 	}
 }
 
@@ -144,21 +127,15 @@ func (h *Handler) followLocked() {
 }
 
 // abandon takes a request out of line. Where it had been handed an admission that it will not use, the admission is released.
-func (h *Handler) abandon(a limiter.Attempt, line chan settled) {
+func (h *Handler) abandon(t *ticket) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
-	if _, waits := h.parked[a.ID]; waits {
-		delete(h.parked, a.ID)
-		h.lim.Cancel(now, a)
-	} else {
-		select {
-		case s := <-line:
-			if s.decision.Verdict == limiter.Admitted {
-				h.lim.Release(now, a)
-			}
-		default:
-		}
+	if h.parked[t.attempt.ID] == t {
+		delete(h.parked, t.attempt.ID)
+		h.lim.Cancel(now, t.attempt)
+	} else if t.decision.Verdict == limiter.Admitted {
+		h.lim.Release(now, t.attempt)
 	}
 	h.armed = unarmed // it may have left with the tick in its hand
 	h.followLocked()

@@ -145,19 +145,18 @@ func TestALateTimerLetsNobodyJumpTheLine(t *testing.T) {
 	lim := &turnstile{every: 100, room: 1}
 	h := New(lim, Options{Strangers: 1, Now: func() time.Duration { return now }})
 	ask(h, "web")
-	parked, err := h.arrive("web", 1)
-	if err != nil || parked.line == nil {
+	var parked, late ticket
+	if err := h.arrive(&parked, "web", 1); err != nil || parked.line == nil {
 		t.Fatalf("not parked: %+v, %v", parked, err)
 	}
 	now = 250 // due at 100, and the timer still has not gone off
-	late, err := h.arrive("web", 1)
-	if err != nil {
+	if err := h.arrive(&late, "web", 1); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case s := <-parked.line:
-		if s.decision.Verdict != limiter.Admitted || s.at != 250 {
-			t.Errorf("handed out %+v", s)
+	case <-parked.line:
+		if parked.decision.Verdict != limiter.Admitted || parked.decided != 250 {
+			t.Errorf("handed out %+v at %v", parked.decision, parked.decided)
 		}
 	default:
 		t.Error("the one in line is still waiting")
