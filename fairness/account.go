@@ -55,26 +55,40 @@ func (s *spread) observe(o *Outcome) {
 	}
 }
 
+// histograms are all of them, in one order.
+func (s *spread) histograms() [6]**histogram {
+	return [...]**histogram{&s.admitted, &s.rejected, &s.queued, &s.needed, &s.excess, &s.shortfall}
+}
+
 func (s *spread) merge(o *spread) {
-	for _, pair := range [...]struct {
-		into **histogram
-		from *histogram
-	}{{&s.admitted, o.admitted}, {&s.rejected, o.rejected}, {&s.queued, o.queued}, {&s.needed, o.needed}, {&s.excess, o.excess}, {&s.shortfall, o.shortfall}} {
-		if pair.from == nil || pair.from.n == 0 {
+	into := s.histograms()
+	for i, from := range o.histograms() {
+		if *from == nil || (*from).n == 0 {
 			continue
 		}
-		if *pair.into == nil {
-			*pair.into = new(histogram)
+		if *into[i] == nil {
+			*into[i] = new(histogram)
 		}
-		(*pair.into).merge(pair.from)
+		(*into[i]).merge(*from)
 	}
 	s.told.merge(&o.told)
 }
 
+// subtract takes away what was merged before.
+func (s *spread) subtract(o *spread) {
+	from := s.histograms()
+	for i, h := range o.histograms() {
+		if *h != nil {
+			(*from[i]).subtract(*h)
+		}
+	}
+	s.told.subtract(&o.told)
+}
+
 func (s *spread) reset() {
-	for _, h := range [...]*histogram{s.admitted, s.rejected, s.queued, s.needed, s.excess, s.shortfall} {
-		if h != nil {
-			h.reset()
+	for _, h := range s.histograms() {
+		if *h != nil {
+			(*h).reset()
 		}
 	}
 	s.told.reset()
@@ -123,7 +137,7 @@ func (a *account) observe(o *Outcome, cost int64) {
 	a.spread.observe(o)
 }
 
-// add appends the stretch after this one.
+// add appends the stretch after this one, but for its distributions.
 func (a *account) add(next *account) {
 	switch {
 	case next.admitted == 0:
@@ -148,7 +162,6 @@ func (a *account) add(next *account) {
 	a.early += next.early
 	a.returning += next.returning
 	a.attainable += next.attainable
-	a.spread.merge(&next.spread)
 }
 
 // longestGap is the longest time without an admission between two moments, both counted as edges.
@@ -171,6 +184,7 @@ type stretch struct {
 func (s *stretch) append(next *stretch) {
 	for i := range s.accounts {
 		s.accounts[i].add(&next.accounts[i])
+		s.accounts[i].spread.merge(&next.accounts[i].spread)
 	}
 	for i, n := range next.by {
 		s.by[i] += n

@@ -208,8 +208,14 @@ func (t *Tally) turn(at time.Duration) {
 		t.edge = min(t.edge, t.options.WarmUp)
 	}
 	if t.window != nil {
-		t.window.turn(at)
-		t.samples.roll(t, at)
+		// After a long silence second by second, so that no sample is asked for after its slots are forgotten.
+		for now := min(at, t.window.edge+time.Second); ; now = min(at, now+time.Second) {
+			t.window.turn(now)
+			t.samples.roll(t, now)
+			if now >= at {
+				break
+			}
+		}
 		t.edge = min(t.edge, t.window.edge)
 	}
 }

@@ -121,7 +121,7 @@ func taker(clients []ClientMeasures, victims []*ClientMeasures) *ClientMeasures 
 
 func cause(l Limit, m *Measures, victims []*ClientMeasures, culprit *ClientMeasures) Cause {
 	worst := victims[0]
-	if worst.Attainable < 0.5*worst.Expected {
+	if m.Fairness.Verdict == Contended && burstBound(float64(worst.Admitted), float64(worst.Expected), float64(worst.Attainable)) {
 		return Bursts
 	}
 	switch l.Policy {

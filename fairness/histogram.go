@@ -85,11 +85,28 @@ func (h *histogram) merge(o *histogram) {
 	}
 	h.max = max(h.max, o.max)
 	h.n += o.n
-	h.reach(o.base)
-	h.reach(o.base + len(o.counts) - 1)
+	if first, last := o.base, o.base+len(o.counts)-1; len(h.counts) == 0 || first < h.base || last >= h.base+len(h.counts) {
+		h.reach(first)
+		h.reach(last)
+	}
+	counts := h.counts[o.base-h.base:]
 	for i, c := range o.counts {
-		at := &h.counts[i+o.base-h.base]
-		*at = uint32(min(uint64(*at)+uint64(c), math.MaxUint32))
+		if c > 0 {
+			counts[i] = uint32(min(uint64(counts[i])+uint64(c), math.MaxUint32))
+		}
+	}
+}
+
+// subtract takes away what another has counted, which must be among what this one has. Smallest and largest stay as they were.
+func (h *histogram) subtract(o *histogram) {
+	if o == nil || o.n == 0 {
+		return
+	}
+	h.n -= o.n
+	for i, c := range o.counts {
+		if c > 0 {
+			h.counts[i+o.base-h.base] -= c
+		}
 	}
 }
 

@@ -41,6 +41,13 @@ func (s *Standing) short() bool {
 	return s.Satisfaction < 0.9 && s.Expected >= enough && below(s.got(), s.Expected, 0.9)
 }
 
+// bursty: of what it was entitled to, more was out of anybody's reach at the moments when it asked than was left to others.
+func (s *Standing) bursty() bool { return burstBound(s.got(), s.Expected, s.Attainable) }
+
+func burstBound(got, expected, attainable float64) bool {
+	return attainable < 0.9*expected && expected-attainable > attainable-got
+}
+
 // doubtful: too little was expected to say, and it did not get it all. One admission more or less is rounding.
 func (s *Standing) doubtful() bool {
 	return s.Expected < enough && s.got() < 0.9*s.Expected && s.Expected-s.got() >= 1

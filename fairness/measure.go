@@ -15,7 +15,7 @@ type sums struct {
 	first      Number  // seconds to the first admission
 	returning  float64 // seconds from an admission until the client has it, on average
 	by         []int64
-	spread     *spread
+	spread     *spread // nil in a window, which merges one when it is asked for
 }
 
 func (s *sums) requests() int64 { return s.carriedRequests + s.begun }
@@ -23,8 +23,8 @@ func (s *sums) attempts() int64 { return s.carriedAttempts + s.sent }
 func (s *sums) inFlight() int64 { return s.attempts() - s.admitted - s.rejected - s.failed }
 func (s *sums) active() bool    { return s.sent > 0 || s.carriedRequests > 0 }
 
-// measure works out the figures of a stretch.
-func (t *Tally) measure(from, to time.Duration, all []sums) Measures {
+// measure works out the figures of a stretch. spreadOf gives a client's distributions, each once.
+func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client int) *spread) Measures {
 	var terms terms
 	terms.over(t.spells, from, to)
 	length := (to - from).Seconds()
@@ -48,7 +48,7 @@ func (t *Tally) measure(from, to time.Duration, all []sums) Measures {
 		total.add(s)
 		demand += demands[i]
 		tokens += float64(s.tokens)
-		m.Clients[i] = s.client(&last.clients[i], length, t.options.Reasons)
+		m.Clients[i] = s.client(&last.clients[i], length, t.options.Reasons, spreadOf(i))
 		c := &m.Clients[i]
 		c.Demand = ratio(demands[i]*length, length)
 		c.Entitled = ratio(entitled[i]*length, length)
@@ -130,7 +130,7 @@ func (s *sums) add(o *sums) {
 }
 
 // client are the figures that follow from a client's own counts.
-func (s *sums) client(c *Client, length float64, reasons []string) ClientMeasures {
+func (s *sums) client(c *Client, length float64, reasons []string, of *spread) ClientMeasures {
 	m := ClientMeasures{
 		Name: c.Name, Kind: c.Kind, Weight: max(c.Weight, 1), Cost: max(c.Cost, 1),
 		Requests: s.requests(), Attempts: s.attempts(), Admitted: s.admitted, Rejected: s.rejected, Errors: s.failed,
@@ -140,7 +140,7 @@ func (s *sums) client(c *Client, length float64, reasons []string) ClientMeasure
 		Amplification: ratio(float64(s.attempts()), float64(s.requests())),
 		LongestGap:    None, FirstAdmitted: s.first,
 		RejectedBy:  make(map[string]int64, len(reasons)),
-		QueueWait:   s.spread.queued.quantiles(),
+		QueueWait:   of.queued.quantiles(),
 		OfferedRate: rate(s.sent, length), RejectedRate: rate(s.rejected, length),
 		Kept: s.kept, Broken: s.broken, Active: s.active(),
 	}
@@ -150,11 +150,11 @@ func (s *sums) client(c *Client, length float64, reasons []string) ClientMeasure
 	for r, name := range reasons {
 		m.RejectedBy[name] = s.by[r]
 	}
-	m.Latency.Admitted = s.spread.admitted.quantiles()
-	m.Latency.Rejected = s.spread.rejected.quantiles()
+	m.Latency.Admitted = of.admitted.quantiles()
+	m.Latency.Rejected = of.rejected.quantiles()
 	m.RetryAfter = RetryAfter{
-		Told: append([]Told{}, s.spread.told.list...), Needed: s.spread.needed.quantiles(),
-		NeededBins: s.spread.needed.coarse(), Never: s.never,
+		Told: append([]Told{}, of.told.list...), Needed: of.needed.quantiles(),
+		NeededBins: of.needed.coarse(), Never: s.never,
 	}
 	return m
 }

@@ -2,6 +2,7 @@ package fairness
 
 import (
 	"container/heap"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -208,4 +209,48 @@ func BenchmarkAttempt(b *testing.B) {
 			}
 		})
 	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	for _, n := range []int{4, 100, 1000} {
+		b.Run(fmt.Sprint(n, " clients"), func(b *testing.B) {
+			tally := busy(n, Options{Reasons: []string{"global", "client", "in-flight", "queue-full", "wait"}, Live: true})
+			b.ReportAllocs()
+			for b.Loop() {
+				tally.Snapshot(20 * time.Second)
+			}
+		})
+	}
+}
+
+func BenchmarkReport(b *testing.B) {
+	for _, n := range []int{4, 1000, 100_000} {
+		b.Run(fmt.Sprint(n, " clients"), func(b *testing.B) {
+			tally := busy(n, Options{Reasons: []string{"global", "client", "in-flight", "queue-full", "wait"}})
+			b.ReportAllocs()
+			for b.Loop() {
+				tally.Report(20 * time.Second)
+			}
+		})
+	}
+}
+
+// busy is a tally after twenty seconds of 20,000 attempts each.
+func busy(n int, o Options) *Tally {
+	clients := make([]Client, n)
+	for i := range clients {
+		clients[i].Name = fmt.Sprint("c", i)
+	}
+	tally := NewTally(clients, global(1000, 100), o)
+	for i := range 400_000 {
+		at, c := time.Duration(i)*50*time.Microsecond, i%n
+		out := Outcome{Client: c, Sent: at, Decided: at, Seen: at + time.Duration(i%1000)*time.Microsecond}
+		if i%20 != 0 {
+			out.Kind, out.Told, out.Needed = Rejected, time.Second, time.Duration(i%5000)*time.Microsecond
+		}
+		tally.Sent(at, 0, c, true)
+		tally.Observe(out)
+		tally.Ended(at, c, Served)
+	}
+	return tally
 }

@@ -13,7 +13,7 @@ func (t *Tally) Report(now time.Duration) *Report {
 	all := t.sumsOf(t.stretches, from, now)
 	r := &Report{
 		Schema: 1, Duration: seconds(now), Limiter: t.spells[len(t.spells)-1].limit,
-		Measures:  t.measure(from, now, all),
+		Measures:  t.measure(from, now, all, spreads(all)),
 		Generator: t.generator(), Timeline: t.timeline.points(t.spells, now),
 		Changes: append([]Change{}, t.changes...), Expectations: []Expectation{},
 		Stretches: t.apart(now),
@@ -40,7 +40,8 @@ func (t *Tally) apart(now time.Duration) []Stretch {
 		if k+1 < len(t.stretches) {
 			to = t.stretches[k+1].from
 		}
-		m := t.measure(from, to, t.sumsOf(t.stretches[k:k+1], from, to))
+		all := t.sumsOf(t.stretches[k:k+1], from, to)
+		m := t.measure(from, to, all, spreads(all))
 		l := t.spellBefore(to).limit
 		apart = append(apart, Stretch{From: seconds(from), To: seconds(to), Limiter: l, Measures: m, Diagnosis: Diagnose(l, m, None)})
 	}
@@ -78,11 +79,19 @@ func (t *Tally) sumsOf(stretches []*stretch, from, to time.Duration) []sums {
 				before.gaveUp += a.gaveUp
 			}
 		}
+		dist := &spread{}
 		if first >= 0 {
-			for _, s := range stretches[first:] {
+			within := stretches[first:]
+			for _, s := range within {
 				in.add(&s.accounts[i])
 				for r := range by {
 					by[r] += s.by[i*reasons+r]
+				}
+			}
+			if dist = &within[0].accounts[i].spread; len(within) > 1 {
+				dist = &spread{}
+				for _, s := range within {
+					dist.merge(&s.accounts[i].spread)
 				}
 			}
 		}
@@ -94,7 +103,7 @@ func (t *Tally) sumsOf(stretches []*stretch, from, to time.Duration) []sums {
 			attainable: in.attainable, gap: in.longestGap(from, to), first: None,
 			onRetry: in.onRetry, kept: in.kept, broken: in.broken, early: in.early,
 			returning: ratio(in.returning.Seconds(), float64(in.admitted)).Float(0),
-			by:        by, spread: &in.spread,
+			by:        by, spread: dist,
 		}
 		if in.admitted > 0 {
 			all[i].first = seconds(in.firstOK - max(from, t.joined[i]))
@@ -102,6 +111,8 @@ func (t *Tally) sumsOf(stretches []*stretch, from, to time.Duration) []sums {
 	}
 	return all
 }
+
+func spreads(all []sums) func(int) *spread { return func(i int) *spread { return all[i].spread } }
 
 // Snapshot is the run as it stands, its measures those of the last ten seconds. It needs Options.Live. The caller
 // fills in profile, title, mode, seed, duration, speed and done.
@@ -135,12 +146,12 @@ func (t *Tally) Snapshot(now time.Duration) *Snapshot {
 			failed: int64(in.failed), served: int64(in.served), gaveUp: int64(in.gaveUp),
 			tokens:     int64(float64(in.admitted)*terms.cost[i] + 0.5),
 			attainable: attained, gap: gap, first: None, returning: run,
-			by: w.refusals(i, first, last), spread: w.spread(i, from),
+			by: w.refusals(i, first, last),
 		}
 	}
 	return &Snapshot{
 		Now: now, Speed: 1, Limiter: t.spells[len(t.spells)-1].limit, Window: now - from,
-		Measures: t.measure(from, now, all),
+		Measures: t.measure(from, now, all, w.spread),
 		Recent:   t.samples.recent(t, now), Changes: append([]Change{}, t.changes...),
 		Overshoot: t.overshoot.tokens(), Generator: t.generator(),
 	}

@@ -28,13 +28,17 @@ type terms struct {
 	cost     []float64
 	weight   []float64
 	closed   []float64 // demand of closed loops; 0: measured
-	ceiling  []float64 // tokens per second that the policy allows the client; +Inf: no such limit
+	ceiling  []float64 // tokens per second that the policy allows the client; the capacity when there is no such limit
+
+	whole int // 1 + the number of the only spell that these are of; 0: none or several
 }
 
-// over averages the spells between two moments. With no time between them the last spell counts.
+// over averages the spells between two moments. With no time between them the last spell counts. The terms may be used again and again, but only
+// for a list of spells whose first ones stay as they are.
 func (t *terms) over(spells []spell, from, to time.Duration) {
 	n := len(spells[0].clients)
 	if len(t.cost) != n {
+		t.whole = 0
 		t.cost, t.weight, t.closed, t.ceiling = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	}
 	first, last := 0, len(spells)-1
@@ -46,6 +50,13 @@ func (t *terms) over(spells []spell, from, to time.Duration) {
 			first = k
 			break
 		}
+	}
+	if first == last && t.whole == 1+first {
+		return // as for the stretch before: with many clients and steps this is worth its line
+	}
+	t.whole = 0
+	if first == last {
+		t.whole = 1 + first
 	}
 	t.capacity = 0
 	clear(t.cost)

@@ -41,4 +41,12 @@ func (t *tolds) merge(o *tolds) {
 	}
 }
 
+// subtract takes away what another has counted.
+func (t *tolds) subtract(o *tolds) {
+	for _, e := range o.list {
+		t.addSeconds(e.Seconds, -e.Count)
+	}
+	t.list, t.last = slices.DeleteFunc(t.list, func(e Told) bool { return e.Count == 0 }), 0
+}
+
 func (t *tolds) reset() { t.list, t.last = t.list[:0], 0 }

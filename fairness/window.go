@@ -7,6 +7,7 @@ const (
 	windowSlots = 100 // what a snapshot covers: 10 s
 	ringSlots   = 128 // what is kept: a little more, for answers that come late
 	ringSeconds = 12  // the same for distributions, which are kept by the second
+	pastSeconds = 10  // of these, how many whole ones a snapshot covers beside the one under way
 )
 
 // window keeps the last seconds of every client, slot by slot, in rings that never grow.
@@ -24,6 +25,8 @@ type window struct {
 	second   int64         // number of the second that is under way
 	secondAt time.Duration // when it began
 	spreads  []spread      // ring of seconds × clients
+	past     []spread      // of each client: the sum of the last whole seconds
+	scratch  spread
 }
 
 // cell is one client in one slot.
@@ -38,6 +41,7 @@ func newWindow(clients, reasons int) *window {
 		refused:  make([]uint32, ringSlots*clients*reasons),
 		attained: make([]float32, ringSlots*clients),
 		spreads:  make([]spread, ringSeconds*clients),
+		past:     make([]spread, clients),
 	}
 }
 
@@ -56,14 +60,38 @@ func (w *window) turn(at time.Duration) {
 	w.newest = now
 	w.from, w.edge = time.Duration(now)*slot, time.Duration(now+1)*slot
 
-	second := int64(at / time.Second)
-	for s := max(w.second+1, second-ringSeconds+1); s <= second; s++ {
-		k := int(s % ringSeconds)
-		for c := range w.clients {
-			w.spreads[k*w.clients+c].reset()
-		}
+	if second := int64(at / time.Second); second > w.second {
+		w.turnSecond(second)
 	}
-	w.second, w.secondAt = second, time.Duration(second)*time.Second
+}
+
+// turnSecond makes a second the newest. Each one that is over joins the past, and the one that is too old leaves it.
+func (w *window) turnSecond(second int64) {
+	if second-w.second > ringSeconds { // all are too old
+		for i := range w.spreads {
+			w.spreads[i].reset()
+		}
+		for i := range w.past {
+			w.past[i].reset()
+		}
+		w.second = second
+	}
+	for w.second < second {
+		for c := range w.clients {
+			over := w.spreadAt(w.second, c)
+			w.past[c].merge(over)
+			if old := w.second - pastSeconds; old >= 0 {
+				w.past[c].subtract(w.spreadAt(old, c))
+			}
+			w.spreadAt(w.second+1, c).reset()
+		}
+		w.second++
+	}
+	w.secondAt = time.Duration(second) * time.Second
+}
+
+func (w *window) spreadAt(second int64, client int) *spread {
+	return &w.spreads[int(second%ringSeconds)*w.clients+client]
 }
 
 // place is where the ring holds the slot of a moment, or −1 when it is forgotten.
@@ -112,13 +140,14 @@ func (w *window) observe(o *Outcome) {
 	if w == nil {
 		return
 	}
-	s := w.second
+	second := w.second
 	if o.Decided < w.secondAt {
-		if s = int64(o.Decided / time.Second); w.second-s >= ringSeconds {
+		if second = int64(o.Decided / time.Second); w.second-second > pastSeconds {
 			return
 		}
+		w.past[o.Client].observe(o)
 	}
-	w.spreads[int(s%ringSeconds)*w.clients+o.Client].observe(o)
+	w.spreadAt(second, o.Client).observe(o)
 }
 
 // sum adds up one client in the slots from first to last, which must still be in the ring. The longest gap is
@@ -156,11 +185,30 @@ func (w *window) refusals(client int, first, last int64) []int64 {
 	return by
 }
 
-// spread merges the distributions of one client since a moment, to the second.
-func (w *window) spread(client int, since time.Duration) *spread {
-	var s spread
-	for k := max(int64(since/time.Second), w.second-ringSeconds+1, 0); k <= w.second; k++ {
-		s.merge(&w.spreads[int(k%ringSeconds)*w.clients+client])
+// spread are the distributions of one client in the last ten seconds, and the part of one that is under way. They
+// are valid until the next call.
+func (w *window) spread(client int) *spread {
+	s := &w.scratch
+	s.reset()
+	s.merge(&w.past[client])
+	s.merge(w.spreadAt(w.second, client))
+	// Smallest and largest of the past are those of all time; these are of the seconds that are left.
+	for i, h := range s.histograms() {
+		if *h == nil || (*h).n == 0 {
+			continue
+		}
+		first := true
+		for k := max(w.second-pastSeconds, 0); k <= w.second; k++ {
+			if one := *w.spreadAt(k, client).histograms()[i]; one != nil && one.n > 0 {
+				if first || one.min < (*h).min {
+					(*h).min = one.min
+				}
+				if first || one.max > (*h).max {
+					(*h).max = one.max
+				}
+				first = false
+			}
+		}
 	}
-	return &s
+	return s
 }

@@ -22,7 +22,7 @@ func whyContended(short []*Standing, clients []Standing, active int) string {
 	switch {
 	case active == 1:
 		why = fmt.Sprintf("%s gets %s of what it is entitled to, and nobody else asked", low.Name, low.Satisfaction.Format(2))
-	case low.Attainable < 0.5*low.Expected:
+	case low.bursty():
 		why += ", as it asks in bursts that no limit of this size could admit at once"
 	default:
 		if hog := largest(clients, low.Name); hog != nil && hog.Satisfaction > 1.05 {
@@ -70,7 +70,7 @@ func advice(j *Judgement, l Limit, capacity Number, clients []Standing) string {
 	if worst == nil {
 		return ""
 	}
-	if j.Active == 1 || worst.Attainable < 0.5*worst.Expected {
+	if j.Active == 1 || worst.bursty() {
 		return fmt.Sprintf("a larger burst, or a queue, would let %s's bursts pass", worst.Name)
 	}
 	gives := gives(worst.Name, worst.Entitled, worst.Demand)
