@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"fairgate/attack"
 	"fairgate/fairness"
 )
 
@@ -31,7 +30,7 @@ const faulty = "FAIRGATE_TEST_FAULT"
 func TestMain(m *testing.M) {
 	if fault := os.Getenv(faulty); fault != "" {
 		calls := 0
-		snapshotOf = func(r *attack.Run) *fairness.Snapshot {
+		snapshotOf = func(r attacker) *fairness.Snapshot {
 			switch calls++; {
 			case calls == 3 && fault == "panic":
 				panic("injected by the test")

@@ -113,30 +113,32 @@ func umask() fs.FileMode {
 	return fs.FileMode(mask)
 }
 
-// render is the report in the output's format, as it goes to a file or a pipe.
-func (o *output) render(r *fairness.Report, text report.Options) ([]byte, error) {
-	switch o.format {
-	case formatJSON:
-		return report.JSON(r)
-	case formatMarkdown:
-		return []byte(report.Markdown(r)), nil
-	}
-	return []byte(report.Text(r, text)), nil
+// write hands a report over.
+func (o *output) write(sh *shell, r *fairness.Report, l look) error {
+	return o.writeAs(sh, l, func(text report.Options) ([]byte, error) {
+		switch o.format {
+		case formatJSON:
+			return report.JSON(r)
+		case formatMarkdown:
+			return []byte(report.Markdown(r)), nil
+		}
+		return []byte(report.Text(r, text)), nil
+	})
 }
 
-// write hands the report over. Where the file fails at the last moment, as on a full disk, the report goes to standard output, so that
-// it is not lost, and the error says so.
-func (o *output) write(sh *shell, r *fairness.Report, l look) error {
+// writeAs hands over what render makes in the output's format. Where the file fails at the last moment, as on a full disk, it goes to standard
+// output, so that it is not lost, and the error says so.
+func (o *output) writeAs(sh *shell, l look, render func(report.Options) ([]byte, error)) error {
+	text := report.Options{ASCII: l.ascii}
 	if o.file == nil {
-		b, err := o.render(r, sh.textOptions(sh.out, l))
-		if err != nil {
-			return err
-		}
-		return o.print(sh, b)
+		text = sh.textOptions(sh.out, l)
 	}
-	b, err := o.render(r, report.Options{ASCII: l.ascii})
-	if err != nil {
+	b, err := render(text)
+	switch {
+	case err != nil:
 		return err
+	case o.file == nil:
+		return o.print(sh, b)
 	}
 	if err := o.store(b); err != nil {
 		o.print(sh, b)

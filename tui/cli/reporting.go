@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"fairgate/fairness"
 	"fairgate/profiles"
@@ -48,16 +49,14 @@ func (r *reporting) prepare(p *profiles.Profile, altered bool) error {
 	return r.out.open()
 }
 
-// finish judges what was expected, writes the report, and returns what the process shall end with. early tells that the run
-// did not come to its planned end.
-func (r *reporting) finish(sh *shell, rep *fairness.Report, early bool, l look) error {
+// judge fills in a report's source and expectations. asIs tells that the run was what the profile says, to its planned end. It returns what was not
+// met, in words, or "".
+func (r *reporting) judge(rep *fairness.Report, asIs bool) string {
 	rep.Source = r.source
 	rep.Expectations = []fairness.Expectation{}
-	judged := !early && !r.altered && len(rep.Changes) == 0
-	failed := 0
 	for _, c := range r.own {
 		e := c.Skip()
-		if judged {
+		if asIs {
 			e = c.Judge(rep)
 		}
 		rep.Expectations = append(rep.Expectations, e)
@@ -65,19 +64,21 @@ func (r *reporting) finish(sh *shell, rep *fairness.Report, early bool, l look) 
 	for _, c := range r.asked {
 		rep.Expectations = append(rep.Expectations, c.Judge(rep))
 	}
-	for _, e := range rep.Expectations {
-		if e.OK != nil && !*e.OK {
-			failed++
-		}
-	}
+	return unmet(rep.Expectations)
+}
+
+// finish judges what was expected, writes the report, and returns what the process shall end with. early tells that the run
+// did not come to its planned end.
+func (r *reporting) finish(sh *shell, rep *fairness.Report, early bool, l look) error {
+	failed := r.judge(rep, !early && !r.altered && len(rep.Changes) == 0)
 	if err := r.out.write(sh, rep, l); err != nil {
 		return err
 	}
 	if r.out.path != "" && r.out.path != "-" {
 		sh.note("fairgate: %s: %s (report in %s)", rep.Fairness.Verdict, rep.Fairness.Why, r.out.path)
 	}
-	if failed > 0 {
-		sh.note("fairgate: %s", unmet(rep.Expectations))
+	if failed != "" {
+		sh.note("fairgate: not met: %s", failed)
 		return exitError(exitExpectation)
 	}
 	return nil
@@ -85,12 +86,11 @@ func (r *reporting) finish(sh *shell, rep *fairness.Report, early bool, l look) 
 
 // unmet says which expectations were not met.
 func unmet(list []fairness.Expectation) string {
-	text, sep := "not met: ", ""
+	var failed []string
 	for _, e := range list {
 		if e.OK != nil && !*e.OK {
-			text += fmt.Sprintf("%s%s (it is %s)", sep, e.Expr, e.Value.Format(4))
-			sep = ", "
+			failed = append(failed, fmt.Sprintf("%s (it is %s)", e.Expr, e.Value.Format(4)))
 		}
 	}
-	return text
+	return strings.Join(failed, ", ")
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"fairgate/attack"
@@ -22,6 +23,7 @@ var runCommand = &command{
 		"fairgate starvation --policy per-client",
 		"fairgate run mine.yaml --headless --duration 10s --format json",
 		"fairgate run agent --output report.md",
+		"fairgate run polite --speed 10",
 		"fairgate run starvation --rate 500/s --burst 50 --seed 7",
 		"fairgate run mine.yaml --expect 'jain > 0.9' --expect 'errors == 0'",
 	},
@@ -32,6 +34,7 @@ var runCommand = &command{
 		transports := []string{attack.TransportMemory, attack.TransportLoopback}
 		r.transport = transports[0]
 		fs.Var(&choice{&r.transport, transports}, "transport", "how attempts reach the limiter: "+oneOf(transports))
+		fs.Var(factorFlag{&r.speed}, "speed", "draw the simulation in place of a live run, so many times as fast as life")
 		fs.BoolVar(&r.headless, "headless", false, "no screen, a line a second instead")
 		r.report.flags(g)
 		r.look.flags(g, true)
@@ -44,6 +47,7 @@ type run struct {
 	settings  settings
 	transport string
 	headless  bool
+	speed     float64 // 0: live
 	report    reporting
 	look      look
 }
@@ -53,19 +57,30 @@ func (r *run) do(sh *shell, args []string) error {
 	if err != nil {
 		return err
 	}
-	live, err := attack.New(p, attack.Options{Transport: r.transport})
+	attacker, err := r.attacker(p)
 	if err != nil {
 		return wrong("%v", err)
 	}
 	if err := r.report.prepare(p, altered); err != nil {
 		return err
 	}
-	s := &session{sh: sh, run: live, report: &r.report, look: r.look, screen: !r.headless}
+	s := &session{sh: sh, run: attacker, report: &r.report, look: r.look, screen: !r.headless}
 	if possible, why := sh.screenPossible(); s.screen && !possible {
 		s.screen = false
 		sh.note("fairgate: no screen, since %s; a line a second instead", why)
 	}
 	return s.attack(context.Background())
+}
+
+// attacker is a live run, or with --speed the simulation played back.
+func (r *run) attacker(p *profiles.Profile) (attacker, error) {
+	if r.speed > 0 {
+		if r.transport != attack.TransportMemory {
+			return nil, fmt.Errorf("--speed plays the simulation, which sends nothing: leave --transport out")
+		}
+		return attack.NewPlayback(p, r.speed)
+	}
+	return attack.New(p, attack.Options{Transport: r.transport})
 }
 
 // flags declares how things look; the theme is the screen's.

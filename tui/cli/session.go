@@ -13,10 +13,27 @@ import (
 	"fairgate/tui/report"
 )
 
-// A session is one live run as the user meets it: watched on the screen or line by line, and reported however it ends.
+// An attacker is a run that can be watched and changed: a live one, or a simulation played back.
+type attacker interface {
+	Start(context.Context) error
+	Done() <-chan struct{}
+	Stop()
+	Wait() error
+	Snapshot() *fairness.Snapshot
+	Report() *fairness.Report
+	Edit(func(*profiles.Profile)) error
+	NextPolicy(by int) error
+}
+
+var (
+	_ attacker = (*attack.Run)(nil)
+	_ attacker = (*attack.Playback)(nil)
+)
+
+// A session is one run as the user meets it: watched on the screen or line by line, and reported however it ends.
 type session struct {
 	sh     *shell
-	run    *attack.Run
+	run    attacker
 	report *reporting
 	look   look
 	screen bool
@@ -114,10 +131,10 @@ func (s *session) lines(ctx context.Context) {
 }
 
 // snapshotOf is the picture that the user sees of a run. It is a variable so that a test can let it panic.
-var snapshotOf = (*attack.Run).Snapshot
+var snapshotOf = attacker.Snapshot
 
 // live is an attack as the screen knows it.
-type live struct{ run *attack.Run }
+type live struct{ run attacker }
 
 func (l live) Snapshot() *fairness.Snapshot { return snapshotOf(l.run) }
 

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"fairgate/attack"
@@ -19,10 +17,13 @@ var simulateCommand = &command{
 	examples: []string{
 		"fairgate simulate",
 		"fairgate simulate starvation --policy fair-queue --duration 10m",
+		"fairgate simulate polite --runs 20",
 		"fairgate simulate mine.yaml --seed 7 --format json | jq .fairness",
 	},
 	flags: func(g *flagGroups) func(*shell, []string) error {
 		s := &simulate{}
+		fs := g.group("The simulation")
+		fs.Var(countFlag{&s.runs}, "runs", "so many runs with seeds that follow one another: mean and standard deviation in place of a report")
 		s.settings.flags(g)
 		s.report.flags(g)
 		s.look.flags(g, false)
@@ -32,6 +33,7 @@ var simulateCommand = &command{
 
 // A simulate is the simulate command as its flags ask for it.
 type simulate struct {
+	runs     int64
 	settings settings
 	report   reporting
 	look     look
@@ -42,14 +44,17 @@ func (s *simulate) do(sh *shell, args []string) error {
 	if err != nil {
 		return err
 	}
+	if s.runs > 0 {
+		return s.repeat(sh, p, altered)
+	}
 	if err := s.report.prepare(p, altered); err != nil {
 		return err
 	}
 	defer s.report.out.discard()
 	stop := newStopper(context.Background(), s.report.out.discard)
 	defer stop.release()
-	bar := newProgress(sh, p.Duration)
-	rep, err := attack.Simulate(stop.ctx, p, attack.SimulateOptions{Progress: bar.at})
+	bar := newProgress(sh)
+	rep, err := attack.Simulate(stop.ctx, p, attack.SimulateOptions{Progress: func(done time.Duration) { bar.part(float64(done) / float64(p.Duration)) }})
 	bar.clear()
 	early := errors.Is(err, context.Canceled)
 	if err != nil && !early {
@@ -60,36 +65,4 @@ func (s *simulate) do(sh *shell, args []string) error {
 		return exitError(codeOfSignal(sig))
 	}
 	return outcome
-}
-
-// progress is a bar on standard error, there when that is a terminal and the wait is long enough to wonder.
-type progress struct {
-	sh    *shell
-	whole time.Duration
-	begun time.Time
-	drawn time.Time
-}
-
-func newProgress(sh *shell, whole time.Duration) *progress {
-	return &progress{sh: sh, whole: whole, begun: time.Now()}
-}
-
-// at draws that so much is done, ten times a second at most.
-func (p *progress) at(done time.Duration) {
-	now := time.Now()
-	if !p.sh.isTerminal(p.sh.err) || now.Sub(p.begun) < 300*time.Millisecond || now.Sub(p.drawn) < 100*time.Millisecond || p.whole <= 0 {
-		return
-	}
-	p.drawn = now
-	const width = 40
-	full := int(min(done, p.whole) * width / p.whole)
-	fmt.Fprintf(p.sh.err, "\rsimulating [%s%s] %3d%%  %s of %s ", strings.Repeat("#", full), strings.Repeat(".", width-full),
-		int64(done)*100/int64(p.whole), done.Truncate(time.Second), p.whole)
-}
-
-// clear takes the bar away.
-func (p *progress) clear() {
-	if !p.drawn.IsZero() {
-		fmt.Fprintf(p.sh.err, "\r%s\r", strings.Repeat(" ", 79))
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"fairgate/limiter"
@@ -117,5 +118,66 @@ func (f seedFlag) Set(s string) error {
 		return fmt.Errorf("%q is no seed: write a whole number from 0 up", s)
 	}
 	*f.to = n
+	return nil
+}
+
+// A factorFlag is a number above zero.
+type factorFlag struct{ to *float64 }
+
+func (f factorFlag) String() string {
+	if f.to == nil || *f.to == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(*f.to, 'g', -1, 64)
+}
+func (f factorFlag) Type() string { return "n" }
+func (f factorFlag) Set(s string) error {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(s, "x"), 64)
+	if err != nil || !(v > 0) || v > 1e6 {
+		return fmt.Errorf("%q is no factor: write a number above zero, for example 10", s)
+	}
+	*f.to = v
+	return nil
+}
+
+// A naturalFlag is a whole number from 0 up.
+type naturalFlag struct{ to *int64 }
+
+func (n naturalFlag) String() string {
+	if n.to == nil || *n.to == 0 {
+		return ""
+	}
+	return strconv.FormatInt(*n.to, 10)
+}
+func (n naturalFlag) Type() string { return "n" }
+func (n naturalFlag) Set(s string) error {
+	v, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is no count: write a whole number from 0 up", s)
+	}
+	*n.to = v
+	return nil
+}
+
+// A partFlag is a part of 1, or a percentage.
+type partFlag struct{ to *float64 }
+
+func (p partFlag) String() string {
+	if p.to == nil || *p.to == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(*p.to, 'g', -1, 64)
+}
+func (p partFlag) Type() string { return "part" }
+func (p partFlag) Set(s string) error {
+	number, percent := strings.CutSuffix(s, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v < 1) {
+		return fmt.Errorf("%q is no part: write it between 0 and 1, as 0.001 or 0.1%%", s)
+	}
+	*p.to = v
 	return nil
 }

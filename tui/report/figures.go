@@ -153,7 +153,21 @@ func right(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-lipgloss.Width(s))) + s
 }
 
-// wrap breaks text at blanks into lines of at most width columns; a word that is longer is cut.
+// wrap breaks text at blanks, and only there, into lines of at most width columns; a word that is longer than that is cut.
 func wrap(text string, width int) []string {
-	return strings.Split(ansi.Wrap(strings.Join(strings.Fields(text), " "), width, ""), "\n")
+	lines := []string{""}
+	for _, word := range strings.Fields(text) {
+		for _, piece := range strings.Split(ansi.Hardwrap(word, width, false), "\n") {
+			last := len(lines) - 1
+			switch {
+			case lines[last] == "":
+				lines[last] = piece
+			case lipgloss.Width(lines[last])+1+lipgloss.Width(piece) <= width:
+				lines[last] += " " + piece
+			default:
+				lines = append(lines, piece)
+			}
+		}
+	}
+	return lines
 }

@@ -14,13 +14,19 @@ import (
 //
 // A list that is empty is [], never null; a quantity that does not exist is null.
 func JSON(r *fairness.Report) ([]byte, error) {
+	return Encode(whole(r), 2)
+}
+
+// Encode writes any value as JSON as this package does: the upper levels, down to depth, indented, and what lies deeper on the line of
+// its parent.
+func Encode(value any, depth int) ([]byte, error) {
 	var compact bytes.Buffer
 	encoder := json.NewEncoder(&compact)
 	encoder.SetEscapeHTML(false) // "<" in an expectation stays "<"
-	if err := encoder.Encode(whole(r)); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("report as JSON: %w", err)
 	}
-	return layout(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 2), nil
+	return layout(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), depth), nil
 }
 
 // whole is a shallow copy of r in which no list is nil.
@@ -54,6 +60,9 @@ func some[T any](list []T) []T {
 	return list
 }
 
+// unescaped are the characters that JSON for web pages writes as escapes.
+var unescaped = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
+
 // layout breaks compact JSON into lines down to depth levels of nesting and leaves what lies deeper on the line of its parent.
 func layout(compact []byte, depth int) []byte {
 	var out bytes.Buffer
@@ -67,6 +76,11 @@ func layout(compact []byte, depth int) []byte {
 	for i := 0; i < len(compact); i++ {
 		c := compact[i]
 		if quoted {
+			if plain, ok := unescaped[string(compact[i:min(i+6, len(compact))])]; ok {
+				out.WriteByte(plain) // of a value that encodes itself, whom the encoder cannot tell to leave them
+				i += 5
+				continue
+			}
 			out.WriteByte(c)
 			switch c {
 			case '\\':

@@ -262,6 +262,20 @@ func TestLayoutChangesNothing(t *testing.T) {
 	})
 }
 
+// A value that encodes itself escapes what only web pages need escaped; the layout takes that back, and nothing else.
+func TestNothingIsEscapedForWebPages(t *testing.T) {
+	r := starving()
+	r.Gate = fairness.GateResult{Why: `cap 999 < 1000 & "a" > \u003c`}
+	b := must(JSON(r))
+	if !bytes.Contains(b, []byte(`cap 999 < 1000 & \"a\" > \\u003c`)) {
+		t.Errorf("%s", b)
+	}
+	var back fairness.Report
+	if err := json.Unmarshal(b, &back); err != nil || back.Gate.Why != r.Gate.Why {
+		t.Errorf("read back: %q, %v", back.Gate.Why, err)
+	}
+}
+
 // Whatever a name holds, each row of a Markdown table has as many cells as its head.
 func TestMarkdownTablesKeepTheirCells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
