@@ -58,8 +58,8 @@ func (t *table[T]) find(hash uint64, key string) *T {
 	}
 }
 
-// crowded reports whether there is no room for one more: four slots in five are taken.
-func (t *table[T]) crowded() bool { return (t.taken+1)*5 > len(t.tags)*4 }
+// crowded reports whether there is no room for one more: nine slots in ten are taken. The tags make that bearable.
+func (t *table[T]) crowded() bool { return (t.taken+1)*10 > len(t.tags)*9 }
 
 // insert makes room for a key that is not there; the table is not crowded.
 func (t *table[T]) insert(hash uint64, key string) *T {
@@ -92,8 +92,8 @@ func (t *table[T]) remove(hash uint64, key string) {
 	}
 }
 
-// rebuild drops what keep does not want and gives the table the size that fits the rest: a little over half of the
-// slots are then taken.
+// rebuild drops what keep does not want and gives the table the size that fits the rest: two slots in three are
+// then taken.
 func (t *table[T]) rebuild(keep func(key string, state *T) bool) {
 	kept := 0
 	for i, tag := range t.tags {
@@ -107,7 +107,7 @@ func (t *table[T]) rebuild(keep func(key string, state *T) bool) {
 		}
 	}
 	next := table[T]{}
-	if size := max(smallest, kept*15/8); kept > 0 || len(t.tags) == 0 || t.crowded() {
+	if size := max(smallest, kept*3/2+1); kept > 0 || len(t.tags) == 0 || t.crowded() {
 		next.tags, next.slots = make([]uint8, size), make([]slot[T], size)
 	}
 	for i, tag := range t.tags {
