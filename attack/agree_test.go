@@ -141,7 +141,7 @@ func TestLiveAndSimulatedAreOne(t *testing.T) {
 // shortened is the profile with the longest duration that makes few enough attempts for a test.
 func shortened(t *testing.T, p *profiles.Profile) *profiles.Profile {
 	p.WarmUp = 0
-	for _, d := range []time.Duration{time.Hour, time.Minute, 11 * time.Second, 3 * time.Second, time.Second} {
+	for _, d := range []time.Duration{time.Hour, time.Minute, 11 * time.Second, 3 * time.Second, time.Second, 300 * time.Millisecond} {
 		shorter := p.Clone()
 		shorter.Duration = min(p.Duration, d)
 		shorter.Clients = slices.DeleteFunc(shorter.Clients, func(c profiles.Client) bool { return c.Start >= shorter.Duration })

@@ -31,6 +31,7 @@ const tooLate = time.Second
 type lane struct {
 	run      *Run
 	index    int
+	name     string
 	attacker *vegeta.Attacker
 	trip     http.RoundTripper
 	target   atomic.Pointer[vegeta.Target]
@@ -44,11 +45,11 @@ type lane struct {
 }
 
 func newLane(r *Run, index int, c *Client) *lane {
-	return &lane{run: r, index: index, client: c, wake: make(chan struct{}, 1)}
+	return &lane{run: r, index: index, name: c.Spec().Name, client: c, wake: make(chan struct{}, 1)}
 }
 
-// address is what the memory transport's requests are for; nobody resolves it.
-const address = "http://fairgate.invalid/"
+// address is what the memory transport's requests are for. It has no host, which would be parsed anew for every hit.
+const address = "memory:/"
 
 // aim makes what every hit of the client asks for.
 func (l *lane) aim(spec profiles.Client) {
@@ -59,7 +60,7 @@ func (l *lane) aim(spec profiles.Client) {
 	for k, v := range spec.Headers {
 		t.Header.Set(k, v)
 	}
-	t.Header.Set(httplimit.DefaultHeader, spec.Name)
+	t.Header.Set(httplimit.DefaultHeader, l.name)
 	l.target.Store(t)
 }
 
@@ -74,7 +75,7 @@ func (l *lane) attack() <-chan *vegeta.Result {
 		most = uint64(l.run.server.connections)
 	}
 	l.attacker = vegeta.NewAttacker(l.run.client(l.trip), vegeta.Workers(1), vegeta.MaxWorkers(most))
-	return l.attacker.Attack(l.aimed, l, 0, l.spec().Name)
+	return l.attacker.Attack(l.aimed, l, 0, "") // with a name, every hit would carry it as a header, beside our own
 }
 
 // aimed is the vegeta.Targeter.
@@ -99,6 +100,7 @@ func (l *lane) drain(results <-chan *vegeta.Result) func() {
 
 func (l *lane) record(res *vegeta.Result) {
 	defer l.run.caught()
+	res.Attack = l.name
 	l.run.options.Record(res)
 }
 
