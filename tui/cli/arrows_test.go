@@ -13,7 +13,7 @@ import (
 )
 
 // arrows are what each package may import of the module's other packages and of other modules ("charm" stands for the terminal libraries).
-// A package that is not named here may import what the nearest folder above it may, and that folder's package.
+// A package that is not named here may import what the nearest folder above it may, and that folder's packages.
 //
 // The standard library is free to all but where purity is the point: see pure.
 var arrows = map[string][]string{
@@ -105,7 +105,7 @@ func forbidden(pkg, imported string) string {
 	case slices.Contains(allowed, "*"):
 		return ""
 	case isOurs:
-		if slices.Contains(allowed, ours) || from != pkg && ours == from {
+		if slices.Contains(allowed, ours) || from != pkg && (ours == from || strings.HasPrefix(ours, from+"/")) {
 			return ""
 		}
 		return pkg + " may import of this module only " + oneOf(allowed)
@@ -154,6 +154,8 @@ func TestTheArrowsForbid(t *testing.T) {
 		{"limiter/httplimit", "fairgate/limiter", true},
 		{"limiter/httplimit", "sync", true},
 		{"limiter/httplimit", "fairgate/attack", false},
+		{"limiter/quota", "fairgate/limiter/bucket", true},
+		{"limiter", "fairgate/limiter/bucket", false},
 		{"limiter/redislimit", "github.com/redis/go-redis/v9", true},
 		{"fairness", "time", true},
 		{"fairness", "context", false},

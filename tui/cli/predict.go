@@ -18,7 +18,7 @@ var predictCommand = &command{
 	examples: []string{
 		"fairgate predict --rate 150/s --arrivals 136.28/s",
 		"fairgate predict --rate 150/s --arrivals 132.645/s --shards 6 --retries 1",
-		"fairgate predict --rate 1000/m --arrivals 15/s --window 1m --at-most 0.1% --format json",
+		"fairgate predict --rate 1000/m --arrivals 15/s --window 1m --at-most 1%",
 	},
 	flags: func(g *flagGroups) func(*shell, []string) error {
 		c := &predict{window: time.Second, shards: 1, format: formatText}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairgate/fairness"
+)
+
+func TestCompareNamesTheCure(t *testing.T) {
+	got := fairgate(t, "compare", "starvation", "--duration", "10s", "--format", "json")
+	if got.code != exitDone {
+		t.Fatalf("exit code %d: %s", got.code, got.err)
+	}
+	var doc struct {
+		Schema  int
+		Names   []string
+		Runs    []*fairness.Report
+		Skipped []struct{ Name, Why string }
+		Best    string
+		Why     string
+	}
+	if err := json.Unmarshal([]byte(got.out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Runs)+len(doc.Skipped) != 6 || len(doc.Names) != len(doc.Runs) || doc.Schema != 1 {
+		t.Fatalf("%d runs, %d skipped, names %v", len(doc.Runs), len(doc.Skipped), doc.Names)
+	}
+	for i, r := range doc.Runs {
+		conserved(t, r)
+		if r.Limiter.Policy != doc.Names[i] {
+			t.Errorf("%s is under %s", doc.Names[i], r.Limiter.Policy)
+		}
+		for _, e := range r.Expectations {
+			if e.OK != nil {
+				t.Errorf("%s: %q was judged, though it is about the profile as it is", doc.Names[i], e.Expr)
+			}
+		}
+		for _, c := range r.Clients {
+			if r.Limiter.Policy == doc.Best && c.Name != "batch" && c.Satisfaction < 0.95 {
+				t.Errorf("%s is taken for the best, and %s gets %v of its due", doc.Best, c.Name, c.Satisfaction)
+			}
+		}
+	}
+	text := fairgate(t, "compare", "starvation", "--duration", "2s", "--policies", "global,fair-queue", "--expect", "jain > 0.9")
+	if text.code != exitExpectation || !strings.Contains(text.err, "global: jain > 0.9") || strings.Contains(text.err, "fair-queue") {
+		t.Errorf("exit code %d, %q", text.code, text.err)
+	}
+	vary := fairgate(t, "compare", "starvation", "--duration", "2s", "--vary", "burst=10,100")
+	if vary.code != exitDone || !strings.Contains(vary.out, "burst=10 ") || !strings.Contains(vary.out, "burst=100") {
+		t.Errorf("exit code %d, %s%s", vary.code, vary.out, vary.err)
+	}
+}
+
+func TestManySeeds(t *testing.T) {
+	got := fairgate(t, "simulate", "agent", "--duration", "5s", "--runs", "4", "--seed", "10", "--rate", "11/s", "--format", "json")
+	if got.code != exitDone {
+		t.Fatalf("exit code %d: %s", got.code, got.err)
+	}
+	var doc struct {
+		Seeds []uint64
+		Jain  struct{ Mean, SD float64 }
+	}
+	if err := json.Unmarshal([]byte(got.out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var mean float64
+	for _, seed := range []string{"10", "11", "12", "13"} {
+		one := fairgate(t, "simulate", "agent", "--duration", "5s", "--seed", seed, "--rate", "11/s", "--format", "json")
+		mean += float64(reportOf(t, one.out).Fairness.Jain) / 4
+	}
+	if len(doc.Seeds) != 4 || doc.Seeds[3] != 13 || math.Abs(doc.Jain.Mean-mean) > 1e-6 || !(doc.Jain.SD > 0) {
+		t.Errorf("%+v, want a mean of %v", doc, mean)
+	}
+	if text := fairgate(t, "simulate", "agent", "--duration", "2s", "--runs", "2", "--rate", "11/s"); !strings.Contains(text.out, " ± ") {
+		t.Errorf("no deviation in\n%s", text.out)
+	}
+}
+
+// Played back, the simulation is the simulation: the same figures, only slower.
+func TestPlaybackIsTheSimulation(t *testing.T) {
+	played := reportOf(t, fairgate(t, "run", "starvation", "--speed", "10", "--headless", "--duration", "5s", "--format", "json").out)
+	simulated := reportOf(t, fairgate(t, "simulate", "starvation", "--duration", "5s", "--format", "json").out)
+	if played.Aggregate != simulated.Aggregate || played.Mode != "simulated" {
+		t.Errorf("mode %q, %+v, want %+v", played.Mode, played.Aggregate, simulated.Aggregate)
+	}
+}
+
+func TestReportsBesideEachOther(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, args ...string) string {
+		path := filepath.Join(dir, name)
+		if got := fairgate(t, append([]string{"simulate", "starvation", "--duration", "2s", "--output", path}, args...)...); got.code != exitDone && got.code != exitExpectation {
+			t.Fatalf("%v: exit code %d: %s", args, got.code, got.err)
+		}
+		return path
+	}
+	a, b := write("a.json"), write("b.json", "--policy", "fair-queue")
+	both := fairgate(t, "report", a, b)
+	for _, s := range []string{"a.json", "b.json", "what differs", "global", "fair-queue", "starved", "fair", "mobile"} {
+		if !strings.Contains(both.out, s) {
+			t.Errorf("no %q in\n%s", s, both.out)
+		}
+	}
+	// One report, read and written again, is the same.
+	again := fairgate(t, "report", a, "--format", "json")
+	text, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.out != string(text) {
+		t.Errorf("read and written again it differs:\n%.2000s\n%.2000s", again.out, text)
+	}
+}
+
+func TestPredictAndGate(t *testing.T) {
+	var p struct {
+		Schema           int
+		Rejected         float64 `json:"rejected_per_s"`
+		Naive            float64 `json:"rejected_per_s_naive_retries"`
+		Full             float64 `json:"full_window_probability"`
+		Enforced         float64 `json:"enforced_per_s"`
+		ByShards         []any   `json:"by_shards"`
+		WithRetries      float64 `json:"rejected_per_s_with_retries"`
+		ArrivalsPerS     float64 `json:"arrivals_per_s"`
+		Shards, Retries  int
+		RejectRatio      float64 `json:"reject_ratio"`
+		Rate             float64 `json:"rate_per_s"`
+		Window           float64 `json:"window_s"`
+		SmallestRatePerS float64 `json:"smallest_rate_per_s"`
+	}
+	got := fairgate(t, "predict", "--rate", "150/s", "--arrivals", "132.645/s", "--shards", "6", "--retries", "1", "--format", "json")
+	if err := json.Unmarshal([]byte(got.out), &p); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(p.Rejected-4.8064) > 5e-5 || math.Abs(p.Naive-9.6129) > 5e-5 || math.Abs(p.WithRetries-7.10) > 0.005 || p.Schema != 1 {
+		t.Errorf("%+v", p)
+	}
+	if text := fairgate(t, "predict", "--rate", "150/s", "--arrivals", "136.28/s"); !strings.Contains(text.out, "0.7261/s") || !strings.Contains(text.out, "11.279%") {
+		t.Errorf("%s", text.out)
+	}
+	for _, c := range []struct {
+		args, says string
+		code       int
+	}{
+		{"--per-client 100/s --active 10 --cap 1000/s --buckets", "mode: per-client-buckets", exitDone},
+		{"--per-client 100/s --active 10 --cap 999/s --buckets", "global cap 999 < sum of per-client limits 1000", exitExpectation},
+		{"--per-client 100/s --active 10 --cap 1000/s", "arrival-order dependent", exitExpectation},
+		{"--active 10 --cap 1000/s --max-in-flight 20 --service-time 10ms", "2000", exitExpectation},
+		{"starvation", "arrival-order dependent", exitExpectation},
+		{"starvation --per-client 250/s --buckets", "mode: per-client-buckets", exitDone},
+	} {
+		got := fairgate(t, append([]string{"gate"}, strings.Fields(c.args)...)...)
+		if got.code != c.code || !strings.Contains(got.out, c.says) {
+			t.Errorf("gate %s: exit code %d, want %d: %s%s", c.args, got.code, c.code, got.out, got.err)
+		}
+	}
+}
