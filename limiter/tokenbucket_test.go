@@ -324,3 +324,36 @@ func TestTokenBucketRefusesConfigurations(t *testing.T) {
 		}
 	}
 }
+
+// A burst is what comes on top: 17 every 30 s with a burst of 17 admits 33 of 60 tries within 30 s, at two a second.
+// By periods it is the 17 of the start.
+func TestTokenBucketBurstComesOnTop(t *testing.T) {
+	for refill, want := range map[Refill]int{Greedy: 33, Interval: 17} {
+		s := newStory(t, "17/30s", 17, refilled(refill))
+		admitted := 0
+		for i := range time.Duration(60) {
+			if s.try(i*500*time.Millisecond, 1) {
+				admitted++
+			}
+		}
+		if admitted != want {
+			t.Errorf("%s: %d admitted, want %d", refill, admitted, want)
+		}
+	}
+}
+
+// Who counted refusals too would lock this client out for ever: it tries twice as often as it may.
+func TestTokenBucketDoesNotCountRefusals(t *testing.T) {
+	s := newStory(t, "10/10m", 10, refilled(Interval))
+	for round := range time.Duration(5) {
+		admitted := 0
+		for i := range time.Duration(20) {
+			if s.try(round*10*time.Minute+i*30*time.Second, 1) {
+				admitted++
+			}
+		}
+		if admitted != 10 {
+			t.Errorf("round %d: %d of 20 admitted, want 10", round, admitted)
+		}
+	}
+}
