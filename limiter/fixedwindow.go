@@ -52,7 +52,7 @@ func (w *FixedWindow) Wait(now time.Duration, cost int64) time.Duration {
 	case cost > w.plan.limit:
 		return Never
 	}
-	return begin + w.plan.length - now
+	return w.plan.length - (now - begin)
 }
 
 // Take counts in the present window.
@@ -73,7 +73,7 @@ func (w *FixedWindow) Reset(now time.Duration) time.Duration {
 	if used == 0 {
 		return 0
 	}
-	return begin + w.plan.length - now
+	return w.plan.length - (now - begin)
 }
 
 // Fresh reports whether nothing was counted in the present window.

@@ -87,6 +87,9 @@ func (g *GCRA) flow(now time.Duration, cost int64) time.Duration {
 	if part > g.plan.limitPart {
 		tat = timeUp(tat, 1)
 	}
+	if tat == Never { // the end of all time that can be counted
+		return Never
+	}
 	return max(0, tat-g.plan.limit-now)
 }
 

@@ -20,7 +20,7 @@ type hierarchical struct {
 	roster   *roster
 	weight   uint64        // of all clients
 	promised uint64        // drops per ns: all guarantees, unscaled
-	ceilings []TokenBucket // by client; without a plan: none
+	ceilings []TokenBucket // by client, as far as anybody has one; without a plan: none
 	plans    map[Rate]*BucketPlan
 }
 
@@ -45,20 +45,17 @@ func newHierarchical(now time.Duration, c Config, r *roster) (rule, error) {
 func (h *hierarchical) join(now time.Duration, client int, added bool) {
 	h.advance(now)
 	h.rain.open(client)
-	for len(h.ceilings) <= client {
-		h.ceilings = append(h.ceilings, TokenBucket{})
-	}
 	b := &h.buckets[client]
 	if added {
 		h.dry(client)
-		*b = buckets{weight: 1}
+		*b, h.rain.weight[client] = buckets{}, 1
 	} else {
-		h.weight -= b.weight
+		h.weight -= uint64(h.rain.weight[client])
 		h.promised -= b.guarantee
 	}
 	guarantee, ceiling := h.roster.termsOf(client, h.cfg)
-	h.terms(client, uint64(h.roster.members[client].weight), h.drops(guarantee))
-	h.weight += b.weight
+	h.terms(client, uint32(h.roster.members[client].weight), h.drops(guarantee))
+	h.weight += uint64(h.rain.weight[client])
 	h.promised += b.guarantee
 	h.rescale()
 	h.setCeiling(now, client, ceiling)
@@ -67,11 +64,13 @@ func (h *hierarchical) join(now time.Duration, client int, added bool) {
 func (h *hierarchical) leave(_ time.Duration, client int) {
 	b := &h.buckets[client]
 	h.dry(client)
-	h.weight -= b.weight
+	h.weight -= uint64(h.rain.weight[client])
 	h.promised -= b.guarantee
-	*b = buckets{weight: 1}
+	*b, h.rain.weight[client] = buckets{}, 1
 	h.rescale()
-	h.ceilings[client] = TokenBucket{}
+	if c := h.ceiling(client); c != nil {
+		*c = TokenBucket{}
+	}
 }
 
 // rescale fits the guarantees to the rate.
@@ -84,12 +83,14 @@ func (h *hierarchical) rescale() {
 }
 
 func (h *hierarchical) setCeiling(now time.Duration, client int, ceiling Rate) {
-	old := h.ceilings[client]
+	old := h.ceiling(client)
 	switch {
 	case ceiling.IsZero():
-		h.ceilings[client] = TokenBucket{}
+		if old != nil {
+			*old = TokenBucket{}
+		}
 		return
-	case old.plan != nil && old.plan.config.Rate == ceiling:
+	case old != nil && old.plan.config.Rate == ceiling:
 		return
 	}
 	plan := h.plans[ceiling]
@@ -100,16 +101,27 @@ func (h *hierarchical) setCeiling(now time.Duration, client int, ceiling Rate) {
 		}
 		h.plans[ceiling] = plan
 	}
+	for len(h.ceilings) <= client {
+		h.ceilings = append(h.ceilings, TokenBucket{})
+	}
 	h.ceilings[client] = plan.New(now)
+}
+
+// ceiling is the client's, nil when it has none.
+func (h *hierarchical) ceiling(client int) *TokenBucket {
+	if client >= len(h.ceilings) || h.ceilings[client].plan == nil {
+		return nil
+	}
+	return &h.ceilings[client]
 }
 
 // sizes is how many drops the client's two buckets hold when full.
 func (h *hierarchical) sizes(client int) (spare, own uint64) {
-	b, least := &h.buckets[client], uint64(h.roster.members[client].maxCost)
+	b, least := &h.buckets[client], uint64(min(h.roster.members[client].maxCost, h.cfg.Burst))
 	all := uint64(h.cfg.Burst) * h.token // fits: newRain saw to it
 	granted := min(h.promised, h.rate)
 	guaranteed := part(all, granted, h.rate)
-	spare = part(all-guaranteed, b.weight, h.weight)
+	spare = part(all-guaranteed, uint64(h.rain.weight[client]), h.weight)
 	if b.guarantee > 0 {
 		own = max(part(guaranteed, b.guarantee, h.promised), least*h.token)
 	}
@@ -145,8 +157,8 @@ func (h *hierarchical) arrive(now time.Duration, a Attempt) Decision {
 			wait, by = w, ByClient
 		}
 	}
-	ceiling := &h.ceilings[a.Client]
-	if ceiling.plan != nil {
+	ceiling := h.ceiling(a.Client)
+	if ceiling != nil {
 		// What costs more than the ceiling's burst passes when that is full, on credit.
 		if w := ceiling.Wait(now, min(a.Cost, ceiling.plan.burst)); w > 0 && w >= wait {
 			wait, by = w, ByClient
@@ -156,7 +168,7 @@ func (h *hierarchical) arrive(now time.Duration, a Attempt) Decision {
 		return Decision{Verdict: Rejected, By: by, Wait: wait}
 	}
 	h.gate.take(now, a.Client, a.Cost)
-	if ceiling.plan != nil {
+	if ceiling != nil {
 		ceiling.Take(now, a.Cost)
 	}
 	own := min(need, ownSize-min(ownLack, ownSize))
@@ -204,7 +216,7 @@ func (h *hierarchical) forget(now time.Duration, client int) {
 	}
 	h.advance(now)
 	h.dry(client)
-	if c := &h.ceilings[client]; c.plan != nil {
+	if c := h.ceiling(client); c != nil {
 		*c = c.plan.New(now)
 	}
 }
@@ -212,8 +224,8 @@ func (h *hierarchical) forget(now time.Duration, client int) {
 func (h *hierarchical) fresh(now time.Duration, client int) bool {
 	h.advance(now)
 	spare, own := h.lacks(client)
-	c := &h.ceilings[client]
-	return spare == 0 && own == 0 && (c.plan == nil || c.Fresh(now))
+	c := h.ceiling(client)
+	return spare == 0 && own == 0 && (c == nil || c.Fresh(now))
 }
 
 func (h *hierarchical) due(time.Duration) (time.Duration, bool)               { return 0, false }
@@ -239,7 +251,7 @@ func (h *hierarchical) inherit(now time.Duration, old rule, how Inherit) {
 		lackSpare, lackOwn = part(spare, min(lackSpare, oldSpare), oldSpare), part(own, min(lackOwn, oldOwn), max(oldOwn, 1))
 		h.dry(i)
 		h.lack(i, lackSpare, lackOwn)
-		if a, b := &o.ceilings[i], &h.ceilings[i]; a.plan != nil && b.plan != nil {
+		if a, b := o.ceiling(i), h.ceiling(i); a != nil && b != nil {
 			plan := b.plan
 			*b = *a
 			if err := b.ReplacePlan(now, plan, how); err != nil {

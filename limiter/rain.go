@@ -30,6 +30,7 @@ type rain struct {
 	byV     lineup // the spare buckets that are not full, by the v at which they will be
 	byTheta lineup // the guarantee buckets, by theta
 	buckets []buckets
+	weight  []uint32 // by client
 }
 
 // sky is what changes as time passes, apart so that one can look ahead with a copy.
@@ -51,7 +52,6 @@ const whole = 1 << 32 // sky.scale: guarantees are granted whole
 type buckets struct {
 	spare, atV   uint64
 	own, atTheta uint64
-	weight       uint64
 	guarantee    uint64 // drops per ns
 }
 
@@ -82,16 +82,17 @@ func (r *rain) open(client int) {
 	r.byV.open(client)
 	r.byTheta.open(client)
 	for len(r.buckets) <= client {
-		r.buckets = append(r.buckets, buckets{weight: 1})
+		r.buckets = append(r.buckets, buckets{})
+		r.weight = append(r.weight, 1)
 	}
 }
 
 // terms sets what falls on a client from now on.
-func (r *rain) terms(client int, weight, guarantee uint64) {
+func (r *rain) terms(client int, weight uint32, guarantee uint64) {
 	b := &r.buckets[client]
 	spare, own := r.lacks(client)
 	r.dry(client)
-	b.weight, b.guarantee = weight, guarantee
+	r.weight[client], b.guarantee = weight, guarantee
 	if guarantee == 0 {
 		own = 0
 	}
@@ -102,7 +103,7 @@ func (r *rain) terms(client int, weight, guarantee uint64) {
 func (r *rain) lacks(client int) (spare, own uint64) {
 	b := &r.buckets[client]
 	if r.byV.at[client] != nobody {
-		spare = less(b.spare, r.v-b.atV, b.weight)
+		spare = less(b.spare, r.v-b.atV, uint64(r.weight[client]))
 	}
 	if r.byTheta.at[client] != nobody {
 		own = less(b.own, r.theta-b.atTheta, b.guarantee)
@@ -124,7 +125,7 @@ func (r *rain) dry(client int) {
 	b := &r.buckets[client]
 	if r.byV.at[client] != nobody {
 		r.byV.drop(client)
-		r.weights -= b.weight
+		r.weights -= uint64(r.weight[client])
 	}
 	if r.byTheta.at[client] != nobody {
 		r.byTheta.drop(client)
@@ -137,8 +138,9 @@ func (r *rain) lack(client int, spare, own uint64) {
 	b := &r.buckets[client]
 	if spare > 0 {
 		b.spare, b.atV = spare, r.v
-		r.byV.set(client, r.v+(spare-1)/b.weight+1, 0)
-		r.weights += b.weight
+		weight := uint64(r.weight[client])
+		r.byV.set(client, r.v+(spare-1)/weight+1, 0)
+		r.weights += weight
 	}
 	if own > 0 {
 		b.own, b.atTheta = own, r.theta
@@ -246,7 +248,7 @@ func (r *rain) takeFull() {
 	for len(r.byV.heap) > 0 && r.byV.heap[0].key <= r.v {
 		i := int(r.byV.heap[0].client)
 		r.byV.drop(i)
-		r.weights -= r.buckets[i].weight
+		r.weights -= uint64(r.weight[i])
 	}
 	for len(r.byTheta.heap) > 0 && r.byTheta.heap[0].key <= r.theta {
 		i := int(r.byTheta.heap[0].client)
@@ -268,7 +270,7 @@ func (r *rain) rebase() {
 }
 
 // mostAhead is how many buckets that become full fill looks ahead past.
-const mostAhead = 32
+const mostAhead = 12
 
 // fill is how long it takes until as many drops as gain have fallen on the client's two buckets, if nobody takes any. It is exact, unless
 // more than mostAhead other buckets become full before: from then on it counts as if no further one did, which
@@ -278,7 +280,7 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 	ahead := lookahead{v: frontier{line: &r.byV}, theta: frontier{line: &r.byTheta}}
 	ahead.v.start()
 	ahead.theta.start()
-	b := r.buckets[client]
+	b, weight := r.buckets[client], uint64(r.weight[client])
 	spareWet, ownWet := r.byV.at[client] != nobody, r.byTheta.at[client] != nobody
 	spareLack, ownLack := r.lacks(client) // a bucket takes no more than it lacks, though its last nanosecond may bring more
 	start := s.last
@@ -298,7 +300,7 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 			at := s
 			r.pass(&at, d)
 			if spareWet {
-				spare = min(spareLack, product(at.v-s.v, b.weight))
+				spare = min(spareLack, product(at.v-s.v, weight))
 			}
 			if ownWet {
 				own = min(ownLack, product(at.theta-s.theta, b.guarantee))
@@ -310,7 +312,7 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 			return addCapped(spare, own)
 		}
 		if span == Never || fallen(span) >= gain {
-			d := r.search(&s, b, spareWet, ownWet, gain, span, fallen)
+			d := r.search(&s, b, weight, spareWet, ownWet, gain, span, fallen)
 			return timeUp(s.last-start, d)
 		}
 		spare, own := fall(span)
@@ -318,7 +320,7 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 		r.pass(&s, span)
 		if vi >= 0 && r.byV.heap[ahead.v.open[vi]].key <= s.v {
 			c := ahead.v.pop(vi)
-			s.weights -= r.buckets[c].weight
+			s.weights -= uint64(r.weight[c])
 			spareWet = spareWet && c != client
 		}
 		if ti >= 0 && r.byTheta.heap[ahead.theta.open[ti]].key <= s.theta {
@@ -333,10 +335,10 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 }
 
 // search finds the shortest time, at most span, in which gain drops fall. A float64 only says where to begin.
-func (r *rain) search(s *sky, b buckets, spareWet, ownWet bool, gain uint64, span time.Duration, fallen func(time.Duration) uint64) time.Duration {
+func (r *rain) search(s *sky, b buckets, weight uint64, spareWet, ownWet bool, gain uint64, span time.Duration, fallen func(time.Duration) uint64) time.Duration {
 	slope := 0.0
 	if spareWet {
-		slope += float64(r.spare(s)) / float64(s.weights) * float64(b.weight)
+		slope += float64(r.spare(s)) / float64(s.weights) * float64(weight)
 	}
 	if ownWet {
 		slope += float64(b.guarantee) * float64(s.scale) / whole

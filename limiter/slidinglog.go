@@ -58,7 +58,7 @@ func (l *SlidingLog) Wait(now time.Duration, cost int64) time.Duration {
 	}
 	free := l.total - uint64(l.plan.limit-cost) // the sum that must have left
 	i := sort.Search(l.n-1, func(i int) bool { return int64(l.entry(i).sum-free) >= 0 })
-	return l.entry(i).at + l.plan.length - now
+	return l.plan.length - (now - l.entry(i).at)
 }
 
 // Take records an admission.
@@ -102,7 +102,7 @@ func (l *SlidingLog) Reset(now time.Duration) time.Duration {
 	if l.n == 0 {
 		return 0
 	}
-	return max(0, l.entry(l.n-1).at+l.plan.length-now)
+	return max(0, l.plan.length-(now-l.entry(l.n-1).at))
 }
 
 // Fresh reports whether the window is empty.

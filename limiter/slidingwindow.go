@@ -52,7 +52,7 @@ func (w *SlidingWindow) Wait(now time.Duration, cost int64) time.Duration {
 		return max(0, s.plan.slidOut(s.previous, room)-elapsed)
 	}
 	// Only in the next window, where what is counted now is the previous count.
-	return s.plan.length - elapsed + s.plan.slidOut(s.current, s.plan.limit-cost)
+	return timeUp(s.plan.length-elapsed, s.plan.slidOut(s.current, s.plan.limit-cost))
 }
 
 // slidOut is how much of a window must have passed until of a previous count no more than room counts.
@@ -83,7 +83,7 @@ func (w *SlidingWindow) Remaining(now time.Duration) int64 {
 // Reset is the time until nothing that was counted counts any more.
 func (w *SlidingWindow) Reset(now time.Duration) time.Duration {
 	s := w.at(now)
-	left := s.begin + s.plan.length - now
+	left := s.plan.length - (now - s.begin)
 	switch {
 	case s.current > 0:
 		return timeUp(left, s.plan.length)
