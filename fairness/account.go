@@ -20,6 +20,8 @@ type account struct {
 
 	firstOK, lastOK time.Duration // first and last admission; meaningful while admitted > 0
 	gap             time.Duration // longest time between two admissions
+	losing          time.Duration // when the present row of rejections began; −1: there is none
+	dark            time.Duration // longest time from the first to the last of a row of rejections
 	returning       time.Duration // sum over admissions: from the decision until the client had it
 	attainable      float64       // admissions that a fair sharer could have given it, pulse by pulse; see attainable.go
 
@@ -98,6 +100,7 @@ func (s *spread) reset() {
 func (a *account) observe(o *Outcome, cost int64) {
 	switch o.Kind {
 	case Admitted:
+		a.losing = -1
 		if a.admitted == 0 {
 			a.firstOK, a.lastOK = o.Decided, o.Decided
 		} else if o.Decided > a.lastOK {
@@ -111,6 +114,10 @@ func (a *account) observe(o *Outcome, cost int64) {
 			a.onRetry++
 		}
 	case Rejected:
+		if a.losing < 0 || a.rejected == 0 {
+			a.losing = o.Decided
+		}
+		a.dark = max(a.dark, o.Decided-a.losing)
 		a.rejected++
 		switch {
 		case o.Needed == Never:
@@ -147,6 +154,7 @@ func (a *account) add(next *account) {
 		a.gap = max(a.gap, next.gap, next.firstOK-a.lastOK)
 		a.lastOK = next.lastOK
 	}
+	a.dark = max(a.dark, next.dark) // a row across the change is counted as two
 	a.begun += next.begun
 	a.sent += next.sent
 	a.admitted += next.admitted

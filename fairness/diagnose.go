@@ -19,6 +19,7 @@ const (
 	Guarantees     Cause = "guarantees"     // of a hierarchy, too small
 	ShortQueue     Cause = "short-queue"    // a fair queue that turns away what it should hold
 	Bursts         Cause = "bursts"         // asked for in one blow, more than any limit of the size could admit
+	Backlog        Cause = "backlog"        // nothing is refused, and much waits
 	LimitItself    Cause = "limit"          // refused below the limit, with nobody taking more than its part
 	NotKnown       Cause = "unknown"
 )
@@ -49,7 +50,7 @@ func Diagnose(l Limit, m Measures, overshoot Number) Diagnosis {
 		return d
 	case Unknown:
 		d.Cause, d.Certain = NotKnown, false
-		d.Text = append(d.Text, "it cannot be told whether this is fair: "+m.Fairness.Why)
+		d.Text = append(d.Text, "whether this is fair cannot be said; "+m.Fairness.Why)
 		return d
 	case Fair:
 		d.Text = append(d.Text, m.Fairness.Why)
@@ -58,10 +59,15 @@ func Diagnose(l Limit, m Measures, overshoot Number) Diagnosis {
 		return d
 	}
 	victims := suffering(&m)
+	if len(victims) == 0 { // read back from JSON, which does not hold all that the verdict was made from
+		d.Cause, d.Certain = NotKnown, false
+		d.Text = append(d.Text, m.Fairness.Why)
+		return d
+	}
 	for _, v := range victims {
 		d.Victims = append(d.Victims, v.Name)
 	}
-	culprit := taker(m.Clients, victims)
+	culprit := taker(m.Clients)
 	if culprit != nil {
 		d.Culprit = culprit.Name
 	}
@@ -104,7 +110,7 @@ func suffering(m *Measures) []*ClientMeasures {
 }
 
 // taker is the client with the most tokens beyond its entitlement.
-func taker(clients []ClientMeasures, victims []*ClientMeasures) *ClientMeasures {
+func taker(clients []ClientMeasures) *ClientMeasures {
 	var most *ClientMeasures
 	beyond := 0.0
 	for i := range clients {
@@ -123,6 +129,9 @@ func cause(l Limit, m *Measures, victims []*ClientMeasures, culprit *ClientMeasu
 	worst := victims[0]
 	if m.Fairness.Verdict == Contended && burstBound(float64(worst.Admitted), float64(worst.Expected), float64(worst.Attainable)) {
 		return Bursts
+	}
+	if worst.Rejected == 0 {
+		return Backlog
 	}
 	switch l.Policy {
 	case "fair-queue":
@@ -151,11 +160,13 @@ func cause(l Limit, m *Measures, victims []*ClientMeasures, culprit *ClientMeasu
 // monitoring is what an operator's dashboard says.
 func monitoring(a *Aggregate, overshoot Number) string {
 	admitted := a.Admitted
-	unit := "/s"
 	if a.Utilization.Exists() && a.Limit.Exists() {
 		admitted = a.Utilization * a.Limit // in tokens
 	}
-	s := fmt.Sprintf("aggregate %s%s", admitted.Format(1), unit)
+	s := fmt.Sprintf("aggregate %s/s", figure(admitted))
+	if admitted >= 100 {
+		s = fmt.Sprintf("aggregate %s/s", admitted.Format(1)) // a tenth of a request is worth showing beside a limit that is just kept
+	}
 	if a.Limit.Exists() {
 		s += fmt.Sprintf(" of %s/s", figure(a.Limit))
 	}
@@ -197,6 +208,10 @@ func refusals(worst *ClientMeasures) string {
 			by, most = name, n
 		}
 	}
+	if worst.Rejected == 0 {
+		return fmt.Sprintf("%s was never refused: of %d attempts %d were admitted, %d failed, and %d have no answer yet",
+			worst.Name, worst.Attempts, worst.Admitted, worst.Errors, worst.InFlight)
+	}
 	if most == 0 {
 		return fmt.Sprintf("%s was refused %d times in %d attempts", worst.Name, worst.Rejected, worst.Attempts)
 	}
@@ -204,21 +219,20 @@ func refusals(worst *ClientMeasures) string {
 		percent(Number(most)/Number(worst.Rejected)), by)
 }
 
-// darkness names the client that waited longest for its next admission, if a smooth limiter of the same rate would hardly have let it.
+// darkness names the client that asked in vain for longest, if a smooth limiter of the same rate would hardly have let it.
 func darkness(clients []ClientMeasures) []string {
 	var worst *ClientMeasures
 	for i := range clients {
 		c := &clients[i]
-		if c.Active && c.Expected >= enough && c.AdmittedRate > 0 && c.LongestGap > 2 && float64(c.LongestGap*c.AdmittedRate) > 12 &&
-			c.Rejected > 0 && (worst == nil || c.LongestGap > worst.LongestGap) {
+		if c.Dark > 2 && float64(c.Dark*c.AdmittedRate) > 6 && (worst == nil || c.Dark > worst.Dark) {
 			worst = c
 		}
 	}
 	if worst == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("all the same %s once went %s s without an admission, which at its rate of %s/s is no chance: averages hide that",
-		worst.Name, figure(worst.LongestGap), figure(worst.AdmittedRate))}
+	return []string{fmt.Sprintf("all the same %s once asked in vain for %s s, which at its rate of %s/s is no chance: averages hide that",
+		worst.Name, figure(worst.Dark), figure(worst.AdmittedRate))}
 }
 
 // brokenPromises names the client that came back when it was told, and mostly in vain.

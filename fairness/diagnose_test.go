@@ -137,7 +137,7 @@ func TestDiagnosisSeesDarkness(t *testing.T) {
 		tally.Ended(at, 0, GaveUp)
 	}
 	r := tally.Report(4 * time.Minute)
-	if text := strings.Join(r.Diagnosis.Text, "\n"); r.Fairness.Verdict != Fair || !strings.Contains(text, "bot once went 31 s without an admission") {
+	if text := strings.Join(r.Diagnosis.Text, "\n"); r.Fairness.Verdict != Fair || !strings.Contains(text, "bot once asked in vain for 29 s") {
 		t.Errorf("diagnosed %+v", r.Diagnosis)
 	}
 }

@@ -62,8 +62,8 @@ func (s *Standing) doubtful() bool {
 //	unknown    whoever would decide could expect fewer than ten admissions
 //	fair       the rest
 //
-// doc.go says how chance, bursts and answers under way are told from these.
-func Judge(l Limit, capacity Number, clients []Standing) Judgement {
+// What to do about it is not judged here: see Diagnose. doc.go says how chance, bursts and answers under way are told from these.
+func Judge(capacity Number, clients []Standing) Judgement {
 	j := Judgement{Jain: None, MinSatisfaction: None, Starved: []string{}}
 	var satisfactions []float64
 	var starved, short []*Standing
@@ -129,7 +129,6 @@ func Judge(l Limit, capacity Number, clients []Standing) Judgement {
 	default:
 		j.Verdict, j.Why = Fair, whyFair(worst, j.Active)
 	}
-	j.Advice = advice(&j, l, capacity, clients)
 	return j
 }
 

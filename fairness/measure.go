@@ -12,8 +12,9 @@ type sums struct {
 
 	attainable float64
 	gap        time.Duration
-	first      Number  // seconds to the first admission
-	returning  float64 // seconds from an admission until the client has it, on average
+	first      Number        // seconds to the first admission
+	dark       time.Duration // longest row of rejections
+	returning  float64       // seconds from an admission until the client has it, on average
 	by         []int64
 	spread     *spread // nil in a window, which merges one when it is asked for
 }
@@ -78,7 +79,7 @@ func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client
 	for i := range standings {
 		m.Clients[i].Expected, m.Clients[i].Attainable = Number(standings[i].Expected), Number(standings[i].Attainable)
 	}
-	m.Fairness = Judge(last.limit, m.Aggregate.Limit, standings)
+	m.Fairness = Judge(m.Aggregate.Limit, standings)
 	// The starved are named in the order of the clients, and every name is there once.
 	names := m.Fairness.Starved
 	for i := range m.Clients {
@@ -87,6 +88,7 @@ func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client
 			names = names[1:]
 		}
 	}
+	m.Fairness.Advice = advice(last.limit, &m)
 	return m
 }
 
@@ -142,7 +144,7 @@ func (s *sums) client(c *Client, length float64, reasons []string, of *spread) C
 		RejectedBy:  make(map[string]int64, len(reasons)),
 		QueueWait:   of.queued.quantiles(),
 		OfferedRate: rate(s.sent, length), RejectedRate: rate(s.rejected, length),
-		Kept: s.kept, Broken: s.broken, Active: s.active(),
+		Kept: s.kept, Broken: s.broken, Dark: seconds(s.dark), Active: s.active(),
 	}
 	if m.Active && length > 0 {
 		m.LongestGap = seconds(s.gap)

@@ -145,6 +145,7 @@ type ClientMeasures struct {
 	Cost         int64  `json:"-"` // tokens of an attempt
 	Expected     Number `json:"-"` // admissions that it was entitled to
 	Attainable   Number `json:"-"` // of these, what a fair sharer could have given it at the moments when it asked
+	Dark         Number `json:"-"` // longest time in seconds in which it asked in vain, from the first to the last rejection in a row; 0 in windows
 	Kept         int64  `json:"-"` // retries that came when told, or later, and were admitted
 	Broken       int64  `json:"-"` // and that were refused again
 	Active       bool   `json:"-"`

@@ -25,6 +25,9 @@ func (t *Tally) Report(now time.Duration) *Report {
 	}
 	r.Gate = t.gate(&r.Measures)
 	r.Diagnosis = Diagnose(r.Limiter, r.Measures, r.Overshoot)
+	if r.Herd.Detected {
+		r.Diagnosis.Text = append(r.Diagnosis.Text, r.Herd.Why)
+	}
 	return r
 }
 
@@ -100,7 +103,7 @@ func (t *Tally) sumsOf(stretches []*stretch, from, to time.Duration) []sums {
 			carriedAttempts: before.sent - before.admitted - before.rejected - before.failed,
 			begun:           in.begun, sent: in.sent, admitted: in.admitted, rejected: in.rejected, failed: in.failed,
 			served: in.served, gaveUp: in.gaveUp, tokens: in.tokens, never: in.never,
-			attainable: in.attainable, gap: in.longestGap(from, to), first: None,
+			attainable: in.attainable, gap: in.longestGap(from, to), first: None, dark: in.dark,
 			onRetry: in.onRetry, kept: in.kept, broken: in.broken, early: in.early,
 			returning: ratio(in.returning.Seconds(), float64(in.admitted)).Float(0),
 			by:        by, spread: dist,

@@ -110,7 +110,7 @@ func TestWindowOfTheFirstTenSecondsIsTheRun(t *testing.T) {
 		if d := float64(w.LongestGap - c.LongestGap); d < -0.2 || d > 0.001 {
 			t.Errorf("%s: longest gap %v in slots, %v exactly", c.Name, w.LongestGap, c.LongestGap)
 		}
-		w.LongestGap, c.LongestGap, w.FirstAdmitted, c.FirstAdmitted = 0, 0, 0, 0 // in the window to the slot, and not at all
+		w.LongestGap, c.LongestGap, w.FirstAdmitted, c.FirstAdmitted, c.Dark = 0, 0, 0, 0, 0 // to the slot in the window, or not there at all
 		if got, want := fmt.Sprintf("%+v", w), fmt.Sprintf("%+v", c); got != want {
 			t.Errorf("window\n%s\nrun\n%s", got, want)
 		}

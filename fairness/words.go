@@ -2,6 +2,7 @@ package fairness
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -33,8 +34,11 @@ func whyContended(short []*Standing, clients []Standing, active int) string {
 }
 
 func whyFair(worst *Standing, active int) string {
-	if active == 1 {
+	if active == 1 && worst.Satisfaction >= 0.9 {
 		return fmt.Sprintf("%s, alone, gets %s of what it is entitled to", worst.Name, worst.Satisfaction.Format(2))
+	}
+	if active == 1 {
+		return fmt.Sprintf("%s, alone, gets what it is entitled to, as far as chance lets it be seen: %s of it", worst.Name, worst.Satisfaction.Format(2))
 	}
 	if worst.Satisfaction >= 0.9 {
 		return fmt.Sprintf("each of %d clients gets what it is entitled to; the least, %s, %s of it", active, worst.Name, worst.Satisfaction.Format(2))
@@ -55,44 +59,6 @@ func largest(clients []Standing, but string) *Standing {
 	return most
 }
 
-// advice is what would cure a verdict, as far as the figures at hand support it.
-func advice(j *Judgement, l Limit, capacity Number, clients []Standing) string {
-	if j.Verdict != Starved && j.Verdict != Contended {
-		return ""
-	}
-	var worst *Standing
-	for i := range clients {
-		if clients[i].Active && clients[i].Name == j.Worst {
-			worst = &clients[i]
-			break
-		}
-	}
-	if worst == nil {
-		return ""
-	}
-	if j.Active == 1 || worst.bursty() {
-		return fmt.Sprintf("a larger burst, or a queue, would let %s's bursts pass", worst.Name)
-	}
-	gives := gives(worst.Name, worst.Entitled, worst.Demand)
-	switch l.Policy {
-	case "per-client":
-		if sum := float64(l.ClientRatePerS) * float64(j.Active); l.ClientRatePerS.Exists() && capacity.Exists() && sum > float64(capacity)*1.0001 {
-			return fmt.Sprintf("%d buckets of %s/s add up to %s/s, above the limit of %s/s: a limit of %s/s or a fair queue %s",
-				j.Active, figure(l.ClientRatePerS), figure(Number(sum)), figure(capacity), figure(Number(sum)), gives)
-		}
-		return fmt.Sprintf("a fair queue %s", gives)
-	case "fair-queue":
-		return ""
-	case "concurrency":
-		return fmt.Sprintf("a number in flight bounds no rate: a bucket per client or a fair queue %s", gives)
-	case "sharded":
-		return fmt.Sprintf("each shard admits by arrival order: a fair queue before one limit %s", gives)
-	case "hierarchical":
-		return fmt.Sprintf("a guarantee of %s/s for %s, or a fair queue, %s", figure(worst.Entitled), worst.Name, gives)
-	}
-	return fmt.Sprintf("arrival order decides: a bucket per client or a fair queue %s", gives)
-}
-
 func isAre(n int) string {
 	if n == 1 {
 		return "is"
@@ -110,21 +76,16 @@ func admissions(n float64) string {
 	return s + " admissions"
 }
 
-// figure is a number as a person would write it in a sentence: three digits, and no zeros after the point.
+// figure is a number as a person would write it in a sentence: three digits that count, and no zeros after the point.
 func figure(n Number) string {
 	if !n.Exists() {
 		return "n/a"
 	}
-	decimals := 2
-	switch {
-	case n < 0.1:
-		decimals = 3
-	case n >= 100:
-		decimals = 0
-	case n >= 10:
-		decimals = 1
+	decimals := 0
+	for v := math.Abs(float64(n)); v < 100 && decimals < 9 && (v > 0 || decimals < 2); v *= 10 {
+		decimals++
 	}
-	s := n.Format(decimals)
+	s := n.Format(min(decimals, 9))
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
