@@ -93,18 +93,51 @@ func (g *oneByOne) open(t *turn) {
 	close(t.open)
 }
 
-// inOrder is the report of a live run in virtual time, with a gate.
-func inOrder(t *testing.T, p *profiles.Profile) (report *fairness.Report) {
+// inOrder lives a profile in virtual time, with a gate, beside shadows.
+func inOrder(t *testing.T, p *profiles.Profile, policies ...limiter.Policy) (report *fairness.Report, shadows []*fairness.Report) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		r := live(t, p, Options{gate: g})
+		r, err := New(p, Options{gate: g})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Shadow(policies...); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		g.run(r.Done())
 		if err := r.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		report = r.Report()
+		report, shadows = r.Report(), r.Shadows()
 	})
-	return report
+	return report, shadows
+}
+
+// TestShadowsOfLiveAndSimulatedAreOne: what nobody obeys is counted alike too.
+func TestShadowsOfLiveAndSimulatedAreOne(t *testing.T) {
+	p := builtin(t, "starvation", 300*time.Millisecond)
+	policies := []limiter.Policy{limiter.PerClient, limiter.FairQueue, limiter.Concurrency}
+	s, err := NewSimulation(p, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Shadow(policies...); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(p.Duration)
+	_, lived := inOrder(t, p, policies...)
+	for i, simulated := range s.Shadows() {
+		if lived[i].Started == nil {
+			t.Error("a shadow of a live run does not say when it began")
+		}
+		lived[i].Mode, lived[i].Started = simulated.Mode, nil
+		if diff := gocmp.Diff(text(t, simulated), text(t, lived[i])); diff != "" {
+			t.Errorf("%s: simulated (-) and live (+) differ:\n%s", policies[i], diff)
+		}
+	}
 }
 
 // TestLiveAndSimulatedAreOne holds the two drivers of time to their promise: for one profile and one seed, vegeta with its goroutines
@@ -196,7 +229,7 @@ func agree(t *testing.T, p *profiles.Profile) *fairness.Report {
 	if simulated.Aggregate.Attempts > 50_000 {
 		t.Fatalf("%d attempts take too long here", simulated.Aggregate.Attempts)
 	}
-	lived := inOrder(t, p)
+	lived, _ := inOrder(t, p)
 	lived.Mode, lived.Started = simulated.Mode, nil
 	if diff := gocmp.Diff(text(t, simulated), text(t, lived)); diff != "" {
 		t.Errorf("simulated (-) and live (+) differ over %d attempts:\n%s", simulated.Aggregate.Attempts, diff)

@@ -54,6 +54,9 @@ func (r *Run) apply(p *profiles.Profile, specs []profiles.Client, what string) (
 		return err
 	}
 	r.beat.set(orderDecides(cfg, specs))
+	r.tellShadows(func(s *Shadow, now time.Duration) {
+		_ = s.change(now, what, p, specs) // one that cannot follow stays as it was: nobody obeys it
+	})
 	for i, l := range r.lanes {
 		if reflect.DeepEqual(l.spec(), specs[i]) {
 			continue

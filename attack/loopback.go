@@ -84,6 +84,9 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !l.take(&a) {
 		return nil, fault
 	}
+	if r.shadows.any.Load() {
+		r.score(&a)
+	}
 	ctx, cancel := r.cutting(a.Deadline)
 	defer cancel()
 	resp, err := b.http.RoundTrip(req.WithContext(ctx))

@@ -52,6 +52,9 @@ func (e *exchange) carry(req *http.Request) error {
 	if e.attempt.Deadline != limiter.Never {
 		e.arrived = r.now()
 	}
+	if r.shadows.any.Load() {
+		r.score(&e.attempt)
+	}
 	r.handler.ServeHTTP(e, req)
 	if e.leave != nil {
 		e.leave.Stop()

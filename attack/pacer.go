@@ -221,6 +221,9 @@ func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) {
 	l.mu.Unlock()
 	o.Client, o.Sent, o.Seen, o.Retry, o.Promised = l.index, a.Sent, now, a.Try > 0, a.Promised
 	l.run.observed(o, ended, how)
+	if ended && l.run.shadows.any.Load() {
+		l.run.scoreEnd(a)
+	}
 	if rouse {
 		l.rouse()
 	}

@@ -22,6 +22,12 @@ func (r *Run) Report() *fairness.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	report := r.tally.Report(r.timeLocked())
+	r.name(report, p)
+	return report
+}
+
+// name writes into a report what it is about.
+func (r *Run) name(report *fairness.Report, p *profiles.Profile) {
 	report.Profile, report.Title, report.Mode, report.Seed, report.Source = p.Name, p.Title, "live", p.Seed, p.Source
 	select {
 	case <-r.started:
@@ -29,7 +35,6 @@ func (r *Run) Report() *fairness.Report {
 		report.Started = &at
 	default:
 	}
-	return report
 }
 
 // Profile is the profile as it stands after all changes. It is the caller's own copy.

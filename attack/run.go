@@ -52,6 +52,7 @@ type Run struct {
 	cancel    sync.Once
 	handler   *httplimit.Handler
 	lanes     []*lane
+	shadows   shadows
 	beat      metronome
 	server    *server      // of the loopback transport
 	pauses    sync.Pool    // of *time.Timer
@@ -218,6 +219,13 @@ func (r *Run) now() time.Duration {
 	default:
 		return 0
 	}
+}
+
+// time is timeLocked, for those who do not hold mu.
+func (r *Run) time() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.timeLocked()
 }
 
 // isOver reports whether the run has ended.
