@@ -1,9 +1,13 @@
 package tui
 
 // drawFooter writes the keys, or in their place what went wrong.
-func drawFooter(p pane, k keys, trouble string) {
+func drawFooter(p pane, k keys, trouble string, typing bool) {
 	if trouble != "" {
 		p.text(1, 0, inkRefusedB, fit("✗ "+clean(trouble), p.w-1))
+		return
+	}
+	if typing {
+		p.text(1, 0, inkPlain, fit("part of a name or kind; enter keeps the filter, esc drops it", p.w-1))
 		return
 	}
 	all := k.footer()

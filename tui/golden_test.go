@@ -137,6 +137,10 @@ func TestScreens(t *testing.T) {
 		{"silent", silentPicture(), nil},
 		{"paused", starvedPicture(), []string{" "}},
 		{"help", starvedPicture(), []string{"?"}},
+		{"clients", starvedPicture(), []string{"2"}},
+		{"clients-many", manyPicture(30), []string{"o", "o", "o", "down"}},
+		{"retry", starvedPicture(), []string{"3"}},
+		{"events", curedPicture(), []string{"6"}},
 	}
 	for _, p := range pictures {
 		for _, size := range sizes {
@@ -186,7 +190,7 @@ func TestColours(t *testing.T) {
 func TestASCII(t *testing.T) {
 	for _, p := range []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(30), silentPicture()} {
 		for _, size := range sizes {
-			for _, keys := range [][]string{nil, {"v"}, {"v", "v"}, {"?"}, {" "}} {
+			for _, keys := range [][]string{nil, {"v"}, {"v", "v"}, {"?"}, {" "}, {"2"}, {"/", "a"}, {"3"}, {"6"}} {
 				m := press(showing(p, Options{ASCII: true}, size[0], size[1]), keys...)
 				screen := m.View()
 				mustFit(t, screen, size[0], size[1])
@@ -212,6 +216,10 @@ func TestEverySizeFits(t *testing.T) {
 					continue
 				}
 				m := showing(s, Options{}, w, h)
+				m.view = view(h % int(views))
+				if h%7 == 0 {
+					m.view = overviewView
+				}
 				screen := m.View()
 				mustFit(t, screen, w, h)
 				if m.crash.err != nil {

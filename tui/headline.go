@@ -72,8 +72,8 @@ func monitoring(s *fairness.Snapshot) headline {
 	h := headline{who: "monitoring sees", whoShort: "monitoring", mark: "✓", verdict: "healthy", ink: inkServedB}
 	over := []string{"over the limit: never", "never over"}
 	switch {
-	case s.Overshoot > 0:
-		by := fmt.Sprintf("%.0f", math.Max(1, math.Ceil(s.Overshoot)))
+	case s.Overshoot >= 1: // less than a token is the rounding of clocks, and nobody was admitted by it
+		by := fmt.Sprintf("%.0f", math.Floor(s.Overshoot))
 		h.mark, h.verdict, h.ink = "✗", "over", inkRefusedB
 		over = []string{"over the limit: by " + by + " tokens at the worst", "over by " + by}
 	case s.Fairness.Verdict == fairness.Idle:

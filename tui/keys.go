@@ -6,16 +6,18 @@ import (
 
 // keys are the bindings. The footer and the help are made of them, so that neither can promise what no key does.
 type keys struct {
-	policy, policyBack, faster, slower       key.Binding
-	scale, pause, up, down, pageUp, pageDown key.Binding
-	help, quit, interrupt, suspend           key.Binding
+	policy, policyBack, faster, slower         key.Binding
+	scale, pause, up, down, pageUp, pageDown   key.Binding
+	nextView, lastView, order, reverse, filter key.Binding
+	views                                      [views]key.Binding
+	help, quit, interrupt, suspend             key.Binding
 }
 
 func newKeys() keys {
 	bind := func(name, what string, on ...string) key.Binding {
 		return key.NewBinding(key.WithKeys(on...), key.WithHelp(name, what))
 	}
-	return keys{
+	k := keys{
 		policy:     bind("p", "policy", "p"),
 		policyBack: bind("P", "previous policy", "P"),
 		faster:     bind("+", "limit up", "+", "="),
@@ -26,17 +28,26 @@ func newKeys() keys {
 		down:       bind("↓", "clients below", "down", "j"),
 		pageUp:     bind("pgup", "a page up", "pgup"),
 		pageDown:   bind("pgdn", "a page down", "pgdown"),
+		nextView:   bind("tab", "next view", "tab"),
+		lastView:   bind("⇧tab", "view before", "shift+tab"),
+		order:      bind("o", "order by next column", "o"),
+		reverse:    bind("O", "turn the order round", "O"),
+		filter:     bind("/", "filter the clients", "/"),
 		help:       bind("?", "help", "?"),
 		quit:       bind("q", "quit", "q"),
 		interrupt:  bind("ctrl+c", "interrupt", "ctrl+c"),
 		suspend:    bind("ctrl+z", "shell (fg returns)", "ctrl+z"),
 	}
+	for v, n := range viewNames {
+		k.views[v] = bind(n.digit, n.name, n.digit)
+	}
+	return k
 }
 
 // footer are the bindings of the last line as they stand there. Where there is no room for all, those with the
 // highest rank stay.
 func (k keys) footer() []footerKey {
-	return []footerKey{{k.policy, 3}, {k.faster, 4}, {k.slower, 5}, {k.scale, 6}, {k.pause, 7}, {k.help, 2}, {k.quit, 1}}
+	return []footerKey{{k.policy, 3}, {k.faster, 4}, {k.slower, 5}, {k.scale, 6}, {k.pause, 7}, {k.nextView, 8}, {k.help, 2}, {k.quit, 1}}
 }
 
 type footerKey struct {
@@ -54,6 +65,8 @@ type keyGroup struct {
 func (k keys) groups() []keyGroup {
 	return []keyGroup{
 		{"limiter", []key.Binding{k.policy, k.policyBack, k.faster, k.slower}},
+		{"views", append(k.views[:len(k.views):len(k.views)], k.nextView, k.lastView)},
+		{"clients", []key.Binding{k.order, k.reverse, k.filter}},
 		{"picture", []key.Binding{k.scale, k.pause, k.up, k.down, k.pageUp, k.pageDown}},
 		{"program", []key.Binding{k.help, k.quit, k.interrupt, k.suspend}},
 	}

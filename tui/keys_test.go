@@ -29,8 +29,11 @@ func TestHelpKnowsEveryBinding(t *testing.T) {
 	bindings := 0
 	v := reflect.ValueOf(newKeys())
 	for i := range v.NumField() {
-		if v.Field(i).Type() == reflect.TypeFor[key.Binding]() {
+		switch f := v.Field(i); f.Type() {
+		case reflect.TypeFor[key.Binding]():
 			bindings++
+		case reflect.TypeFor[[views]key.Binding]():
+			bindings += f.Len()
 		}
 	}
 	all := allBindings()
@@ -86,12 +89,38 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 		{"down", func(m Model) bool { return m.top == 1 && !strings.Contains(m.View(), "crawler     ") }},
 		{"down up", func(m Model) bool { return m.top == 0 }},
 		{"up", func(m Model) bool { return m.top == 0 }},
-		{"pgdown", func(m Model) bool { return m.top == m.visibleClients()-1 }},
-		{"pgdown pgdown pgdown pgdown", func(m Model) bool { return m.top == 30-m.visibleClients() && strings.Contains(m.View(), "tenant-29") }},
+		{"pgdown", func(m Model) bool { return m.top == m.visibleRows()-1 }},
+		{"pgdown pgdown pgdown pgdown", func(m Model) bool { return m.top == 30-m.visibleRows() && strings.Contains(m.View(), "tenant-29") }},
 		{"pgdown pgup", func(m Model) bool { return m.top == 0 }},
 		{"?", func(m Model) bool { return m.help && strings.Contains(m.View(), "max-min") }},
 		{"? ?", func(m Model) bool { return !m.help }},
 		{"? esc", func(m Model) bool { return !m.help }},
+		{"tab", func(m Model) bool { return m.view == clientsView }},
+		{"tab tab", func(m Model) bool { return m.view == retryView && strings.Contains(m.View(), "needed p50") }},
+		{"tab tab tab tab", func(m Model) bool { return m.view == overviewView }},
+		{"shift+tab", func(m Model) bool { return m.view == eventsView && strings.Contains(m.View(), "verdict starved") }},
+		{"2", func(m Model) bool { return m.view == clientsView && strings.Contains(m.View(), "1–13 of 30 clients") }},
+		{"3", func(m Model) bool { return m.view == retryView }},
+		{"6", func(m Model) bool { return m.view == eventsView }},
+		{"6 1", func(m Model) bool { return m.view == overviewView }},
+		{"o", func(m Model) bool {
+			return m.view == clientsView && m.order.by == 1 && strings.Contains(m.View(), "client▼")
+		}},
+		{"o o", func(m Model) bool {
+			return strings.Contains(m.View(), "asks▼") && strings.Contains(row(m, 6), "crawler")
+		}},
+		{"o o O", func(m Model) bool {
+			return strings.Contains(m.View(), "asks▲") && !strings.Contains(row(m, 6), "crawler")
+		}},
+		{"O", func(m Model) bool { return m.view == clientsView }},
+		{"/", func(m Model) bool { return m.typing && strings.Contains(m.View(), "enter keeps the filter") }},
+		{"/ B A T C enter", func(m Model) bool {
+			return !m.typing && m.order.filter == "BATC" && strings.Contains(m.View(), "1 client ") && strings.Contains(row(m, 6), "crawler")
+		}},
+		{"/ q x backspace", func(m Model) bool {
+			return m.typing && m.order.filter == "q" && m.exit == Quit && strings.Contains(m.View(), "no client")
+		}},
+		{"/ q esc", func(m Model) bool { return !m.typing && m.order.filter == "" }},
 		{"? down", func(m Model) bool { return m.helpTop == 1 && m.top == 0 }},
 	}
 	for _, w := range walks {
@@ -109,6 +138,9 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 		t.Error("ctrl+z does not suspend")
 	}
 }
+
+// row is line n of the screen, counted from 0.
+func row(m Model, n int) string { return strings.Split(m.View(), "\n")[n] }
 
 // While the picture is paused the run goes on, and the clock shows it.
 func TestPauseHoldsThePictureOnly(t *testing.T) {
@@ -269,12 +301,8 @@ func TestRandomWalk(t *testing.T) {
 					}
 				}
 			}
-			n := 0
-			if m.shown != nil {
-				n = len(m.shown.Clients)
-			}
-			if m.top < 0 || m.top > 0 && m.top >= n || m.busy != (len(m.wishes) > 0) || m.scale >= scales {
-				t.Fatalf("top %d of %d, busy %v with %d wishes, scale %d", m.top, n, m.busy, len(m.wishes), m.scale)
+			if m.top != m.clampTop(m.top) || m.busy != (len(m.wishes) > 0) || m.scale >= scales {
+				t.Fatalf("top %d, busy %v with %d wishes, scale %d", m.top, m.busy, len(m.wishes), m.scale)
 			}
 		}
 	})

@@ -43,6 +43,10 @@ type Model struct {
 	scale   scale
 	top     int // first client shown
 	helpTop int // first line of the help shown
+	view    view
+	order   ordering // of the view of clients
+	typing  bool     // the filter is being typed
+	watch   watch
 
 	wishes  []wish // not yet carried out, in order; the first one is being carried out when busy
 	busy    bool
@@ -147,6 +151,7 @@ func (m *Model) see(s *fairness.Snapshot) {
 		return
 	}
 	m.latest = s
+	m.watch = m.watch.see(s)
 	if !m.paused || m.shown == nil {
 		m.shown = s
 	}
@@ -163,7 +168,15 @@ func (m Model) leave(e Exit) (tea.Model, tea.Cmd) {
 // press does what a key is bound to.
 func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 	k := &m.keys
-	page := max(1, m.visibleClients()-1)
+	if m.typing && !key.Matches(msg, k.interrupt) {
+		return m.typeFilter(msg), nil
+	}
+	for v := range k.views {
+		if key.Matches(msg, k.views[v]) {
+			return m.show(view(v)), nil
+		}
+	}
+	page := max(1, m.visibleRows()-1)
 	switch {
 	case key.Matches(msg, k.interrupt):
 		m.exit = Interrupted
@@ -188,6 +201,19 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 		m.scroll(-page)
 	case key.Matches(msg, k.pageDown):
 		m.scroll(page)
+	case key.Matches(msg, k.nextView):
+		return m.show((m.view + 1) % views), nil
+	case key.Matches(msg, k.lastView):
+		return m.show((m.view + views - 1) % views), nil
+	case key.Matches(msg, k.order):
+		m = m.show(clientsView)
+		m.order = m.order.next(m.w)
+	case key.Matches(msg, k.reverse):
+		m = m.show(clientsView)
+		m.order.upward = !m.order.upward
+	case key.Matches(msg, k.filter):
+		m = m.show(clientsView)
+		m.typing = true
 	case key.Matches(msg, k.policy):
 		return m.wish(func(*fairness.Snapshot) Command { return StepPolicy{By: 1} })
 	case key.Matches(msg, k.policyBack):
@@ -200,6 +226,38 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 		m.help = false
 	}
 	return m, nil
+}
+
+// show turns to a view.
+func (m Model) show(v view) Model {
+	m.help = false
+	if m.view != v {
+		m.view, m.top = v, 0
+	}
+	return m
+}
+
+// longestFilter is how much of a filter can be typed.
+const longestFilter = 40
+
+// typeFilter takes a key as part of the filter.
+func (m Model) typeFilter(msg tea.KeyMsg) Model {
+	switch msg.Type {
+	case tea.KeyEnter:
+		m.typing = false
+	case tea.KeyEsc:
+		m.typing, m.order.filter = false, ""
+	case tea.KeyBackspace:
+		if r := []rune(m.order.filter); len(r) > 0 {
+			m.order.filter = string(r[:len(r)-1])
+		}
+	case tea.KeyRunes, tea.KeySpace:
+		if s := m.order.filter + clean(string(msg.Runes)); len(s) <= longestFilter {
+			m.order.filter = s
+		}
+	}
+	m.top = 0
+	return m
 }
 
 // scroll moves what is being read.

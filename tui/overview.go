@@ -20,7 +20,7 @@ func (m Model) draw() *canvas {
 	s := m.shown
 	if s == nil {
 		all.text(1, 0, inkPlain, "waiting for the first picture of the run")
-		drawFooter(c.pane(rect{0, m.h - 1, m.w, 1}), m.keys, m.trouble)
+		drawFooter(c.pane(rect{0, m.h - 1, m.w, 1}), m.keys, m.trouble, m.typing)
 		return c
 	}
 	l := arrange(m.w, m.h, len(s.Clients))
@@ -30,14 +30,28 @@ func (m Model) draw() *canvas {
 	lines := c.pane(l.headlines)
 	drawHeadline(lines, 0, monitoring(s), s.Aggregate.Utilization)
 	drawHeadline(lines, 1, clientsSee(s), fairness.None)
-	drawFooter(c.pane(l.footer), m.keys, m.trouble)
+	drawFooter(c.pane(l.footer), m.keys, m.trouble, m.typing)
 	if m.help {
 		y := l.headlines.y + l.headlines.h
 		drawHelp(c.pane(rect{0, y, m.w, l.footer.y - y}), m.keys, m.helpTop)
 		return c
 	}
-	c.pane(l.topRule).rule(0, behind(s.Generator))
+	drawTabs(c.pane(l.topRule), m.view, behind(s.Generator))
 	top := m.clampTop(m.top)
+	c.pane(l.adviceRule).rule(0, "")
+	drawAdvice(c.pane(l.advice), s)
+	body := c.pane(m.body(l))
+	switch m.view {
+	case clientsView:
+		clientTable{s.Clients, m.order, top, m.typing}.draw(body)
+		return c
+	case retryView:
+		retryTable{s.Clients, top}.draw(body)
+		return c
+	case eventsView:
+		drawEvents(body, allEvents(m.watch, s), top)
+		return c
+	}
 	t := table{clients: s.Clients, axis: newAxis(m.scale, s.Clients), top: top, perClient: l.perClient}
 	bars := t.draw(c.pane(l.table))
 	drawAxis(c.pane(l.axis), bars, t.axis)
@@ -46,25 +60,47 @@ func (m Model) draw() *canvas {
 	for y := 1; y < l.parting.h; y++ {
 		c.pane(l.parting).glyph(0, y, inkDim, "│")
 	}
-	c.pane(l.adviceRule).rule(0, "")
-	drawAdvice(c.pane(l.advice), s)
 	return c
 }
 
-// visibleClients is how many clients the table has room for.
-func (m Model) visibleClients() int {
+// body is the part of the screen that belongs to a view other than the overview: all between the headlines and what to do about them.
+func (m Model) body(l layout) rect {
+	y := l.headlines.y + l.headlines.h + l.topRule.h
+	return rect{0, y, m.w, l.advice.y - l.adviceRule.h - y}
+}
+
+// visibleRows is how many clients, or events, the present view has room for.
+func (m Model) visibleRows() int {
 	if m.shown == nil || m.w < MinWidth || m.h < MinHeight {
 		return 1
 	}
 	l := arrange(m.w, m.h, len(m.shown.Clients))
+	switch body := m.body(l); m.view {
+	case clientsView:
+		return clientRows(body.h)
+	case retryView:
+		return retryRows(body.h)
+	case eventsView:
+		return body.h
+	}
 	return table{perClient: l.perClient}.rows(l.table.h)
 }
 
-// clampTop keeps the table filled: the last page is a full one.
+// clampTop keeps the view filled: the last page is a full one.
 func (m Model) clampTop(top int) int {
 	n := 0
 	if m.shown != nil {
-		n = len(m.shown.Clients)
+		switch n = len(m.shown.Clients); m.view {
+		case clientsView:
+			n = 0
+			for i := range m.shown.Clients {
+				if m.order.match(&m.shown.Clients[i]) {
+					n++
+				}
+			}
+		case eventsView:
+			n = len(m.watch.seen) + len(m.shown.Changes)
+		}
 	}
-	return max(0, min(top, n-m.visibleClients()))
+	return max(0, min(top, n-m.visibleRows()))
 }
