@@ -93,6 +93,61 @@ func (g *oneByOne) open(t *turn) {
 	close(t.open)
 }
 
+// TestLiveChangesAreSimulatedOnes: the same changes at the same moments lead to the same counts, whatever they change.
+func TestLiveChangesAreSimulatedOnes(t *testing.T) {
+	p := builtin(t, "starvation", 600*time.Millisecond)
+	changes := []func(*profiles.Profile){
+		func(p *profiles.Profile) { p.Limiter.Policy = limiter.FairQueue },
+		func(p *profiles.Profile) { p.Limiter.Rate = limiter.PerSecond(500) },
+		func(p *profiles.Profile) { p.Clients[1].Arrivals.Rate = limiter.PerSecond(400) },
+		func(p *profiles.Profile) {
+			p.Service.Time, p.Service.RoundTrip = 3*time.Millisecond, 5*time.Millisecond
+		},
+		func(p *profiles.Profile) { p.Limiter.Policy = limiter.Concurrency },
+		func(p *profiles.Profile) { p.Clients[0].Stop = 500 * time.Millisecond },
+		func(p *profiles.Profile) {
+			p.Service.RoundTrip = time.Millisecond
+			p.Limiter.Policy = limiter.PerClient
+		},
+	}
+	const every = 77_777_777 * time.Nanosecond // nothing else falls on its multiples
+
+	s, err := NewSimulation(p, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, change := range changes {
+		s.Advance(time.Duration(i+1) * every)
+		if err := s.Edit(change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Advance(p.Duration)
+	simulated := s.Report()
+
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		r := live(t, p, Options{gate: g})
+		go func() {
+			for _, change := range changes {
+				time.Sleep(every)
+				if err := r.Edit(change); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		g.run(r.Done())
+		lived := r.Report()
+		lived.Mode, lived.Started = simulated.Mode, nil
+		if diff := gocmp.Diff(text(t, simulated), text(t, lived)); diff != "" {
+			t.Errorf("simulated (-) and live (+) differ:\n%s", diff)
+		}
+	})
+	if len(simulated.Changes) != len(changes) {
+		t.Errorf("%d changes are told: %+v", len(simulated.Changes), simulated.Changes)
+	}
+}
+
 // inOrder lives a profile in virtual time, with a gate, beside shadows.
 func inOrder(t *testing.T, p *profiles.Profile, policies ...limiter.Policy) (report *fairness.Report, shadows []*fairness.Report) {
 	synctest.Test(t, func(t *testing.T) {

@@ -43,9 +43,7 @@ func (e *exchange) carry(req *http.Request) error {
 	if !l.take(&e.attempt) {
 		return errCut
 	}
-	trip := time.Duration(r.trip.Load())
-	there := trip / 2
-	if !r.pause(there) {
+	if !r.pause(r.there()) {
 		return errCut
 	}
 	r.pass(atArrive, l.index, e.attempt.Number)
@@ -67,7 +65,7 @@ func (e *exchange) carry(req *http.Request) error {
 		e.outcome = fairness.Outcome{Kind: fairness.Failed, Decided: now, Queued: true, Waited: now - e.arrived}
 		l.observe(&e.attempt, Answer{}, &e.outcome)
 		return errLeft
-	case !r.pause(trip - there):
+	case !r.pause(r.back()):
 		return errCut
 	}
 	if e.status != http.StatusOK {
@@ -75,6 +73,14 @@ func (e *exchange) carry(req *http.Request) error {
 	}
 	l.observe(&e.attempt, Answer{Status: e.status, Told: e.outcome.Told}, &e.outcome)
 	return nil
+}
+
+// there is how long an attempt takes to the limiter; back is how long its answer takes, which gets the odd nanosecond.
+func (r *Run) there() time.Duration { return time.Duration(r.trip.Load()) / 2 }
+
+func (r *Run) back() time.Duration {
+	trip := time.Duration(r.trip.Load())
+	return trip - trip/2
 }
 
 // An exchange is an attempt at the handler: the writer of its answer, the witness of its decision, and then the answer's body. When that is closed,
