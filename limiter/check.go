@@ -283,6 +283,9 @@ func (c Config) checkShards() error {
 	case c.Routing == TwoChoicesCombine && (c.Algorithm != AlgorithmTokenBucket || len(c.Bandwidths) > 0):
 		return wrong("routing", "two-choices-combine joins what two token buckets have left, and counts nothing else: write two-choices, or algorithm: token-bucket without further bandwidths")
 	}
+	if c.Routing == TwoChoicesCombine && c.Exchange > 0 {
+		return wrong("exchange", "%s: two-choices-combine joins shards of one size; write two-choices, or leave exchange out", c.Exchange)
+	}
 	var shares []int64
 	if c.Exchange > 0 {
 		shares = equal(1, int64(c.Shards))

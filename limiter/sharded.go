@@ -72,8 +72,7 @@ func (s *sharded) arrive(now time.Duration, a Attempt) Decision {
 		return Decision{Wait: g.take(now, a.Client, a.Cost)}.delayed()
 	}
 	if s.cfg.Routing == TwoChoicesCombine && other != i {
-		fuller, emptier := g.global[0].(*TokenBucket), s.shards[other].global[0].(*TokenBucket)
-		if combine(now, fuller, emptier, a.Cost) {
+		if TakeTogether(now, g.global[0].(*TokenBucket), s.shards[other].global[0].(*TokenBucket), a.Cost) {
 			return Decision{}
 		}
 	}
@@ -118,35 +117,6 @@ func (g *gate) fuller(now time.Duration, o *gate) bool {
 	bWhole, bPart, bOf := b.Exact(now)
 	return aWhole > bWhole || aWhole == bWhole && Rate{Tokens: int64(aPart), Per: time.Duration(aOf)}.compare(
 		Rate{Tokens: int64(bPart), Per: time.Duration(bOf)}) > 0
-}
-
-// combine takes cost from two buckets together: all that the fuller one has and the rest from the other; false when
-// both together have not enough, and then nothing is taken. Both must count by the same parts of a token,
-// or else only whole tokens are combined.
-func combine(now time.Duration, fuller, other *TokenBucket, cost int64) bool {
-	a, b := *fuller, *other
-	a.advance(now)
-	b.advance(now)
-	if a.level < 0 || b.level < 0 || a.level >= cost {
-		return false
-	}
-	missing, part := cost-a.level, uint64(0)
-	if a.plan.per == b.plan.per && a.rem > 0 {
-		missing, part = missing-1, a.plan.per-a.rem
-		a.rem = 0
-	}
-	if b.level < missing || b.level == missing && b.rem < part {
-		return false
-	}
-	a.level = 0
-	b.level -= missing
-	if b.rem < part {
-		b.level--
-		b.rem += b.plan.per
-	}
-	b.rem -= part
-	*fuller, *other = a, b
-	return true
 }
 
 // divideAnew divides the limit by what each shard was asked. Several exchanges that fell due while nobody came are one. A shard that
