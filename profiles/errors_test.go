@@ -128,7 +128,6 @@ func TestEveryMistakeHasItsPlace(t *testing.T) {
 		{"starts after the end", client("start: §30s"), "clients[0].start", "would never send"},
 		{"header", client("headers: {§\"a b\": c}"), "clients[0].headers.a b", "name of a header"},
 		{"header value", client("headers: {a: §\"b\\nc\"}"), "clients[0].headers.a", "value of a header"},
-		{"guarantee above the rate", client("guarantee: §101/s"), "clients[0].guarantee", "add up to more"},
 		{"guarantee above the ceiling", client("guarantee: §20/s\n    ceiling: 10/s"), "clients[0].guarantee", "above the ceiling"},
 		{"zipf without a rate", client("arrivals: {process: once, count: 5}\n    zipf: §1"), "clients[0].zipf", "has none"},
 
@@ -256,5 +255,38 @@ func TestExcerptsOfLongAndHostileLines(t *testing.T) {
 	}
 	if got := s.excerpt(99, 1); got != "" {
 		t.Errorf("a line that there is not shows %q", got)
+	}
+}
+
+// After a change by flags there is no place, and whoever shortens the run may cut
+// off those who come late.
+func TestCheckAfterFlags(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Profile)
+		want   string // "": all is well
+	}{
+		{"nothing", func(*Profile) {}, ""},
+		{"a short run", func(p *Profile) { p.Duration, p.WarmUp = 5e9, 0 }, ""},
+		{"shorter than the warm-up", func(p *Profile) { p.Duration = 5e9 }, "warm_up: 20s leaves nothing"},
+		{"a burst too small", func(p *Profile) { p.Clients[0].Cost = 2; p.Limiter.Burst = 1 }, "clients[0].cost: 2 is above the burst, 1"},
+		{"no rate", func(p *Profile) { p.Limiter.Rate.Tokens = 0 }, "limiter.rate: "},
+		{"no client's rate", func(p *Profile) { p.Limiter.Client.Rate.Tokens = -1 }, "limiter.client.rate: "},
+		{"an unknown policy", func(p *Profile) { p.Limiter.Policy = "none" }, "limiter.policy: "},
+		{"a negative burst", func(p *Profile) { p.Limiter.Burst = -1 }, "limiter.burst: "},
+		{"a run without end", func(p *Profile) { p.Duration = 0 }, "duration: 0s must be above zero"},
+		{"nobody", func(p *Profile) { p.Clients = nil }, "clients: there are none"},
+		{"a strange name", func(p *Profile) { p.Clients[0].Name = "a b" }, "clients[0].name: "},
+		{"a weight of none", func(p *Profile) { p.Clients[0].Weight = 0 }, "clients[0].weight: "},
+	} {
+		p, err := builtin("newcomers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(p)
+		err = p.Check()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
 	}
 }

@@ -131,7 +131,11 @@ func (s *Step) Apply(p *Profile) (*Profile, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if e := q.check(); e != nil {
+	e := q.check()
+	if e == nil {
+		e = q.checkTimes()
+	}
+	if e != nil {
 		e = q.locate(e)
 		e.Path = path + "." + e.Path
 		if e.Line == 0 {

@@ -36,7 +36,11 @@ func parse(src *source, data []byte) (*Profile, error) {
 	if p.Title == "" {
 		p.Title = p.Name
 	}
-	if e := p.check(); e != nil {
+	e := p.check()
+	if e == nil {
+		e = p.checkTimes()
+	}
+	if e != nil {
 		if e = p.locate(e); e.Line == 0 {
 			e.File = src.name
 		}
