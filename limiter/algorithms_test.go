@@ -141,6 +141,40 @@ func TestAShaperDelaysWhatItAdmits(t *testing.T) {
 	}
 }
 
+// What leaves a shaper is even: within any time T no more than one attempt's cost beyond rate × T.
+func TestWhatLeavesAShaperIsEven(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rapid.SampledFrom([]Rate{rate("10/s"), rate("3/s"), rate("17/30s")}).Draw(rt, "rate")
+		s := play(t, Config{Algorithm: AlgorithmLeakyBucket, Shape: true, Rate: r, Burst: 20})
+		type left struct {
+			at   time.Duration
+			cost int64
+		}
+		var log []left
+		leaves := func(at time.Duration, a Attempt, d Decision) {
+			if d.Verdict != Admitted {
+				return
+			}
+			log = append(log, left{at, a.Cost})
+			sum := -a.Cost // the last one may leave now, and be leaking still
+			for i := len(log) - 1; i >= 0; i-- {
+				sum += log[i].cost
+				if most := r.PerSecond()*(at-log[i].at).Seconds() + 1e-6; float64(sum) > most {
+					rt.Fatalf("%d tokens left within %v, and then one more", sum, at-log[i].at)
+				}
+			}
+		}
+		now := time.Duration(0)
+		for range rapid.IntRange(1, 60).Draw(rt, "attempts") {
+			now += time.Duration(rapid.Int64Range(0, 1e9).Draw(rt, "pause"))
+			s.settle(now, leaves)
+			a, d := s.attempt(now, "web", rapid.Int64Range(1, 4).Draw(rt, "cost"))
+			leaves(now, a, d)
+		}
+		s.settle(Never, leaves)
+	})
+}
+
 // nginx with 10 r/s, burst 20 and delay 8, asked 25 times at once.
 func TestAShaperWithAThresholdDoesWhatNginxDoes(t *testing.T) {
 	cfg := Config{Policy: PerClient, Rate: rate("1000/s"), Burst: 1000, Algorithm: AlgorithmLeakyBucket, Shape: true, Delay: 8,

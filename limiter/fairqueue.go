@@ -122,6 +122,9 @@ func (q *fairQueue) due(now time.Duration) (time.Duration, bool) {
 	at := timeUp(q.since(q.oldest), q.maxWait)
 	if client, ok := q.next(); ok {
 		wait, _ := q.wait(now, client, q.head(client).Cost)
+		if wait == Never {
+			wait = 0 // to be refused
+		}
 		at = min(at, timeUp(now, wait))
 	}
 	return at, true
@@ -138,7 +141,11 @@ func (q *fairQueue) settle(now time.Duration) (Attempt, Decision, bool) {
 	}
 	if client, ok := q.next(); ok {
 		cost := q.head(client).Cost
-		if wait, _ := q.wait(now, client, cost); wait == 0 {
+		switch wait, by := q.wait(now, client, cost); wait {
+		case Never: // the burst was lowered while it waited
+			w := q.drop(q.lane[client].first)
+			return w.Attempt, Decision{Verdict: Rejected, By: by, Wait: Never}, true
+		case 0:
 			q.take(now, client, cost)
 			q.serve(client, cost, q.roster.members[client].weight)
 			w, _ := q.remove(q.lane[client].first)

@@ -309,3 +309,76 @@ func TestTwoBackloggedClientsStayTogether(t *testing.T) {
 		})
 	})
 }
+
+// However many clients are backlogged, a newcomer is served before any of them is served twice.
+func TestANewcomerIsServedWithinOneRound(t *testing.T) {
+	for _, order := range []Discipline{StartTime, DeficitRound} {
+		s := queueing(t, func(c *Config) { c.Order = order })
+		for i := range 20 {
+			s.queue(fmt.Sprint(i), slices.Repeat([]int64{1}, 50)...)
+		}
+		s.order(200 * time.Second)
+		newcomer, _ := s.attempt(200*time.Second, "new", 1)
+		s.settle(time.Hour, func(at time.Duration, a Attempt, _ Decision) {
+			if a.ID == newcomer.ID && at > 221*time.Second {
+				t.Errorf("%s: the newcomer among twenty was served after %v services", order, at-200*time.Second)
+			}
+		})
+	}
+}
+
+// A burst that is lowered below the cost of what waits refuses it, instead of holding up everybody behind it.
+func TestWhatCanNoLongerPassIsRefused(t *testing.T) {
+	s := queueing(t)
+	s.queue("d", 100)
+	s.queue("w", 1)
+	s.change(0, func(c *Config) { c.Initial, c.Burst = nil, 10 })
+	var got []string
+	s.settle(time.Minute, func(_ time.Duration, a Attempt, d Decision) {
+		got = append(got, fmt.Sprintf("%d %v %v", a.Cost, d.Verdict == Admitted, d.Wait == Never))
+	})
+	if want := []string{"100 false true", "1 true false"}; !slices.Equal(got, want) {
+		t.Errorf("ends %v, want %v", got, want)
+	}
+}
+
+// A client never has more in flight than it may, whether it waits for a slot or is refused, and no slot is left idle while it waits.
+func TestInFlightStaysBounded(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		most := rapid.IntRange(1, 3).Draw(rt, "slots")
+		s := play(t, Config{Policy: Concurrency, Rate: rate("1000/s"), Burst: 1000, Client: ClientLimit{MaxInFlight: most},
+			Queue: Queue{PerClient: 5, MaxWait: time.Second, ForSlot: rapid.Bool().Draw(rt, "waits")}})
+		flying, waits := map[int][]Attempt{}, map[int]int{}
+		see := func(_ time.Duration, a Attempt, d Decision) {
+			switch d.Verdict {
+			case Admitted:
+				flying[a.Client] = append(flying[a.Client], a)
+			case Queued:
+				waits[a.Client]++
+			}
+		}
+		now := time.Duration(0)
+		for range rapid.IntRange(1, 100).Draw(rt, "steps") {
+			now += time.Duration(rapid.Int64Range(1e6, 1e8).Draw(rt, "pause"))
+			leave := func(at time.Duration, a Attempt, d Decision) { waits[a.Client]--; see(at, a, d) }
+			s.settle(now, leave)
+			client := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "client")
+			if h, ok := s.clients[client]; ok && len(flying[h]) > 0 && rapid.Bool().Draw(rt, "one ends") {
+				s.Release(now, flying[h][0])
+				flying[h] = flying[h][1:]
+				s.settle(now, leave)
+			} else {
+				a, d := s.attempt(now, client, 1)
+				see(now, a, d)
+			}
+			for client, f := range flying {
+				if len(f) > most {
+					rt.Fatalf("at %v client %d has %d in flight, more than %d", now, client, len(f), most)
+				}
+				if len(f) < most && waits[client] > 0 {
+					rt.Fatalf("at %v client %d waits with %d of %d in flight", now, client, len(f), most)
+				}
+			}
+		}
+	})
+}

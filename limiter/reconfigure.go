@@ -26,7 +26,9 @@ func (e *engine) Reconfigure(now time.Duration, cfg Config) error {
 			e.orphans = append(e.orphans, w)
 		}
 	}
-	if cfg.RetryAfter != e.cfg.RetryAfter || cfg.Rate != e.cfg.Rate {
+	if s, ok := e.teller.(*slots); ok && cfg.RetryAfter == RetrySlot {
+		s.each = perSecondUp(cfg.Enforced()) // places that were promised stay promised
+	} else if cfg.RetryAfter != e.cfg.RetryAfter {
 		e.teller = newTeller(cfg)
 	}
 	e.cfg, e.rule = cfg, next
