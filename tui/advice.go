@@ -17,7 +17,7 @@ func advice(s *fairness.Snapshot) (wrong, press string) {
 		switch advised := clean(j.Advice); {
 		case advised == "":
 			press = "Press p for the next policy, + for a higher limit."
-		case strings.Contains(advised, "per client"), strings.Contains(advised, "fair queue"):
+		case strings.Contains(advised, "per client"), strings.Contains(advised, "queue"):
 			press = "Press p: " + advised
 		default: // what no key does
 			press = advised

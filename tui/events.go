@@ -22,6 +22,7 @@ type watch struct {
 	verdict fairness.Verdict
 	over    bool
 	behind  bool
+	weighed int // so many of the run's changes have their before and after
 	seen    []event
 }
 
@@ -49,14 +50,51 @@ func (w watch) see(s *fairness.Snapshot) watch {
 			add("the load generator has caught up", inkPlain)
 		}
 	}
+	for w.weighed < len(s.Changes) && s.Now >= changedAt(s.Changes[w.weighed])+aroundChange {
+		if text := beforeAfter(s, changedAt(s.Changes[w.weighed])); text != "" {
+			add(text, inkPlain)
+		}
+		w.weighed++
+	}
 	return w
+}
+
+// aroundChange is how much time on each side of a change is compared.
+const aroundChange = 10 * time.Second
+
+func changedAt(c fairness.Change) time.Duration { return time.Duration(c.T.Float(0) * 1e9) }
+
+// beforeAfter compares the seconds before a change with those after it.
+func beforeAfter(s *fairness.Snapshot, at time.Duration) string {
+	mean := func(from, to time.Duration, of func(*fairness.Sample) fairness.Number) fairness.Number {
+		sum, n := 0.0, 0
+		for i := range s.Recent {
+			if m := &s.Recent[i]; m.T > from && m.T <= to {
+				if v := of(m); v.Exists() {
+					sum, n = sum+float64(v), n+1
+				}
+			}
+		}
+		if n == 0 {
+			return fairness.None
+		}
+		return fairness.Number(sum / float64(n))
+	}
+	admitted := func(m *fairness.Sample) fairness.Number { return fairness.Number(m.Admitted) }
+	jain := func(m *fairness.Sample) fairness.Number { return m.Jain }
+	before, after := mean(at-aroundChange, at, admitted), mean(at, at+aroundChange, admitted)
+	if !before.Exists() || !after.Exists() {
+		return ""
+	}
+	return "10 s before and after the change at " + clock(at) + ": Jain " + mean(at-aroundChange, at, jain).Format(2) + " → " +
+		mean(at, at+aroundChange, jain).Format(2) + ", admitted " + perSecond(float64(before)) + " → " + perSecond(float64(after))
 }
 
 // allEvents are what the dashboard noticed and what the run reports as changed, the latest first.
 func allEvents(w watch, s *fairness.Snapshot) []event {
 	all := slices.Clone(w.seen)
 	for _, c := range s.Changes {
-		all = append(all, event{time.Duration(c.T.Float(0) * 1e9), "changed " + clean(c.What), inkBold})
+		all = append(all, event{changedAt(c), "changed " + clean(c.What), inkBold})
 	}
 	slices.SortStableFunc(all, func(a, b event) int { return int(min(1, max(-1, b.at-a.at))) })
 	return all

@@ -1,9 +1,13 @@
 package tui
 
 // drawFooter writes the keys, or in their place what went wrong.
-func drawFooter(p pane, k keys, trouble string, typing bool) {
+func drawFooter(p pane, k keys, trouble, news string, typing bool) {
 	if trouble != "" {
 		p.text(1, 0, inkRefusedB, fit("✗ "+clean(trouble), p.w-1))
+		return
+	}
+	if news != "" {
+		p.text(1, 0, inkBold, fit(clean(news), p.w-1))
 		return
 	}
 	if typing {

@@ -21,6 +21,9 @@ func helpLines(k keys, w int) []helpLine {
 	for _, g := range k.groups() {
 		lines = append(lines, helpLine{heading: g.title})
 		for _, b := range g.bindings {
+			if !b.Enabled() {
+				continue
+			}
 			lines = append(lines, helpLine{name: b.Help().Key, meaning: b.Help().Desc})
 		}
 	}

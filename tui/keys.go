@@ -6,11 +6,11 @@ import (
 
 // keys are the bindings. The footer and the help are made of them, so that neither can promise what no key does.
 type keys struct {
-	policy, policyBack, faster, slower         key.Binding
-	scale, pause, up, down, pageUp, pageDown   key.Binding
-	nextView, lastView, order, reverse, filter key.Binding
-	views                                      [views]key.Binding
-	help, quit, interrupt, suspend             key.Binding
+	policy, policyBack, faster, slower               key.Binding
+	scale, pause, up, down, pageUp, pageDown         key.Binding
+	nextView, lastView, order, reverse, filter, keep key.Binding
+	views                                            [views]key.Binding
+	help, quit, interrupt, suspend                   key.Binding
 }
 
 func newKeys() keys {
@@ -33,6 +33,7 @@ func newKeys() keys {
 		order:      bind("o", "order by next column", "o"),
 		reverse:    bind("O", "turn the order round", "O"),
 		filter:     bind("/", "filter the clients", "/"),
+		keep:       bind("x", "keep as text and SVG", "x"),
 		help:       bind("?", "help", "?"),
 		quit:       bind("q", "quit", "q"),
 		interrupt:  bind("ctrl+c", "interrupt", "ctrl+c"),
@@ -67,7 +68,7 @@ func (k keys) groups() []keyGroup {
 		{"limiter", []key.Binding{k.policy, k.policyBack, k.faster, k.slower}},
 		{"views", append(k.views[:len(k.views):len(k.views)], k.nextView, k.lastView)},
 		{"clients", []key.Binding{k.order, k.reverse, k.filter}},
-		{"picture", []key.Binding{k.scale, k.pause, k.up, k.down, k.pageUp, k.pageDown}},
+		{"picture", []key.Binding{k.scale, k.pause, k.keep, k.up, k.down, k.pageUp, k.pageDown}},
 		{"program", []key.Binding{k.help, k.quit, k.interrupt, k.suspend}},
 	}
 }

@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"strings"
@@ -52,7 +54,7 @@ func TestHelpKnowsEveryBinding(t *testing.T) {
 			bound[k] = b.Help().Desc
 		}
 	}
-	screen := showing(starvedPicture(), Options{}, 200, 60)
+	screen := showing(starvedPicture(), Options{Keep: func(string, string) (string, error) { return "", nil }}, 200, 60)
 	help := press(screen, "?").View()
 	for _, b := range all {
 		if !strings.Contains(help, b.Help().Desc) {
@@ -198,6 +200,44 @@ func TestTroubleStaysUntilTheNextKey(t *testing.T) {
 	}
 	if m = press(m, "v"); strings.Contains(m.View(), "needs shards") {
 		t.Error("the error outlives the next key")
+	}
+}
+
+// x hands the screen over as text and as a picture, outside of the event loop, and says where it went.
+func TestKeepsTheScreen(t *testing.T) {
+	var text, picture string
+	var fails error
+	o := Options{ASCII: true, Keep: func(a, b string) (string, error) {
+		text, picture = a, b
+		return "starvation.txt and starvation.svg", fails
+	}}
+	m := showing(widePicture(), o, 80, 24)
+	next, cmd := m.Update(keyNamed("x"))
+	if text != "" || cmd == nil {
+		t.Fatal("kept within Update, or not at all")
+	}
+	next, _ = next.Update(cmd())
+	if text != m.View() {
+		t.Errorf("the text is not the screen:\n%s", text)
+	}
+	if screen := next.View(); !strings.Contains(screen, "kept as starvation.txt and starvation.svg") {
+		t.Errorf("not told where:\n%s", screen)
+	}
+	golden(t, "picture.svg", picture)
+	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("the picture is no XML: %v", err)
+		}
+	}
+	fails = errors.New("no space left")
+	next, _ = next.Update(cmd())
+	if screen := next.View(); !strings.Contains(screen, "x no space left") {
+		t.Errorf("the failure is not told:\n%s", screen)
+	}
+	if m = press(showing(starvedPicture(), Options{}, 80, 24), "x"); m.trouble != "" || m.news != "" {
+		t.Error("x does something where nothing can be kept")
 	}
 }
 

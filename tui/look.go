@@ -34,6 +34,13 @@ var Themes = []string{"auto", "dark", "light", "ansi"}
 type look struct {
 	open, close [inks]string
 	ascii       bool
+	picture     palette
+}
+
+// A palette is what a picture of the screen is painted with.
+type palette struct {
+	paper string
+	ink   [inks]string
 }
 
 // Okabe and Ito's colours, which colour-blind people tell apart: blue and orange, in the variant that stands out on the background.
@@ -80,11 +87,22 @@ func newLook(o Options) *look {
 		inkMark:     r.NewStyle().Bold(true),
 		inkHold:     r.NewStyle().Reverse(true).Bold(true),
 	}
-	l := &look{ascii: o.ASCII}
+	l := &look{ascii: o.ASCII, picture: newPalette(o)}
 	for i, s := range styles {
 		l.open[i], l.close[i], _ = strings.Cut(s.Render("x"), "x")
 	}
 	return l
+}
+
+func newPalette(o Options) palette {
+	p := palette{paper: "#141414"}
+	plain, dim, served, refused := "#E4E4E4", greyLight, skyBlue, orange
+	if o.Theme == "light" || o.Theme != "dark" && o.LightBackground {
+		p.paper, plain, dim, served, refused = "#FFFFFF", "#141414", greyDark, blue, vermilion
+	}
+	p.ink = [inks]string{inkPlain: plain, inkDim: dim.TrueColor, inkBold: plain, inkServed: served.TrueColor, inkServedB: served.TrueColor,
+		inkRefused: refused.TrueColor, inkRefusedB: refused.TrueColor, inkMark: plain, inkHold: plain}
+	return p
 }
 
 // asciiGlyphs says what stands for a drawing character where only ASCII may be drawn.

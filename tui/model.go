@@ -26,6 +26,8 @@ type Options struct {
 	Theme string
 	// LightBackground says that the terminal is known to be light, for the themes auto and ansi.
 	LightBackground bool
+	// Keep keeps the present screen, as text and as an SVG picture, and says where: the user asked for it. Nil: there is no such key.
+	Keep func(text, svg string) (where string, err error)
 }
 
 // Model is the dashboard as Bubble Tea runs it. Its Update only remembers: pictures are fetched and commands carried out by
@@ -51,6 +53,8 @@ type Model struct {
 	wishes  []wish // not yet carried out, in order; the first one is being carried out when busy
 	busy    bool
 	trouble string // shown in the footer until the next key
+	news    string // the same, when it is no trouble
+	keep    func(text, svg string) (string, error)
 
 	exit  Exit
 	crash *crash
@@ -69,6 +73,10 @@ type (
 		snap *fairness.Snapshot
 		err  error
 	}
+	keptMsg struct {
+		where string
+		err   error
+	}
 	crashMsg struct{ err error }
 )
 
@@ -83,7 +91,9 @@ func (c *crash) keep(recovered any) {
 
 // New is a dashboard for a source.
 func New(s Source, o Options) Model {
-	return Model{source: s, look: newLook(o), keys: newKeys(), crash: new(crash)}
+	k := newKeys()
+	k.keep.SetEnabled(o.Keep != nil)
+	return Model{source: s, look: newLook(o), keys: k, keep: o.Keep, crash: new(crash)}
 }
 
 // Init asks for the first frame.
@@ -134,11 +144,15 @@ func (m Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.busy = false
 		m.wishes = m.wishes[1:]
 		cmd = m.carryOut()
+	case keptMsg:
+		if m.news = "kept as " + msg.where; msg.err != nil {
+			m.trouble, m.news = msg.err.Error(), ""
+		}
 	case crashMsg:
 		m.crash.err = msg.err
 		return m.leave(Failed)
 	case tea.KeyMsg:
-		m.trouble = ""
+		m.trouble, m.news = "", ""
 		m, cmd = m.press(msg)
 	}
 	m.top = m.clampTop(m.top)
@@ -214,6 +228,12 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 	case key.Matches(msg, k.filter):
 		m = m.show(clientsView)
 		m.typing = true
+	case key.Matches(msg, k.keep) && m.w > 0 && m.h > 0:
+		return m, m.guarded(func() tea.Msg {
+			screen := m.draw()
+			where, err := m.keep(screen.paint(&look{ascii: m.look.ascii}), screen.svg(m.look))
+			return keptMsg{where, err}
+		})
 	case key.Matches(msg, k.policy):
 		return m.wish(func(*fairness.Snapshot) Command { return StepPolicy{By: 1} })
 	case key.Matches(msg, k.policyBack):
