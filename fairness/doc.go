@@ -50,6 +50,21 @@
 //     sum, over short pulses, of its max-min share among those who asked in that pulse. It may well be contended.
 //   - Answers under way. What was admitted and is not back yet is counted by how long answers take.
 //
+// # From the verdict to its cause
+//
+// [Diagnose] goes on where the verdict ends. It finds who holds most beyond its entitlement (the culprit), who goes short (the victims), and
+// by the policy in force and by which limit refused, what lets that happen (the cause); each cause has its cure. All it says it says with the
+// figures, and where they do not carry it, as with too few events or with a closed loop whose demand is a model, it says that.
+//
+// Beside it stand the measures of what clients do about a refusal. [Promises] hold what Retry-After told against what came of it. A [Herd] is a
+// hundred milliseconds in which many came back because they had been told the same moment. [Goodput] tells first attempts from
+// retries, which multiply load before they multiply success. A [Recovery] is the time from a cure, or from the moment that a hog
+// fell silent, until everybody got their part for a whole second.
+//
+// Two questions can be answered before anything is sent. [Gate] says whether limits can be fair to so many clients at all: buckets of
+// one's own are, while the cap holds their sum. [Predict] says how much a limit refuses that is, on average, not reached: requests at random come
+// in clumps, and a limit cut into shards meets more of them.
+//
 // # How it is counted
 //
 // A [Tally] takes events in nearly the order of time and keeps, for each:
