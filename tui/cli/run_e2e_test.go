@@ -244,6 +244,7 @@ func TestSignalsEndWithTheReport(t *testing.T) {
 
 // A simulation is interrupted as a live run is.
 func TestAnInterruptedSimulationReports(t *testing.T) {
+	t.Parallel()
 	r := start(t, program, nil, "simulate", "starvation", "--duration", "10h", "--format", "json")
 	// It says nothing while it works; a moment later it has begun, or else the signal finds it before it listens and ends it
 	// with no report, which is tried again.
@@ -265,6 +266,7 @@ func TestAnInterruptedSimulationReports(t *testing.T) {
 
 // A signal that the process was started to ignore stays ignored, as under nohup.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
+	t.Parallel()
 	r := start(t, "/bin/sh", nil, "-c", `trap "" HUP; exec "$0" "$@"`, program, "run", "agent", "--headless", "--duration", "2500ms", "--rate", "11/s")
 	r.err.await(t, "00:01")
 	r.cmd.Process.Signal(syscall.SIGHUP)
@@ -275,6 +277,7 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 
 // The reader of standard output or standard error may leave before the end.
 func TestBrokenPipes(t *testing.T) {
+	t.Parallel()
 	closed := func() *os.File {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -312,6 +315,7 @@ func TestBrokenPipes(t *testing.T) {
 
 // A panic is told with its stack, after the report.
 func TestAPanicLosesNoReport(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -331,6 +335,7 @@ func TestAPanicLosesNoReport(t *testing.T) {
 
 // The second Ctrl-C waits for nothing, not even for a run that does not end.
 func TestTheSecondInterruptEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
