@@ -26,6 +26,12 @@
 // entitled. A starved client is a nearly empty bar with its mark far to the right; the one that holds the capacity is filled beyond its mark.
 // On a scale common to all, a hog would make every other bar vanish, which is the trap; v shows it.
 //
+// # The views
+//
+// Title, headlines, advice and keys stay; what is between them is a view (view.go): the overview, the clients in numbers (clients.go, in an order
+// and through a filter: order.go), Retry-After (retryview.go), and what happened (events.go), which also holds for each change
+// the ten seconds before and after it against each other.
+//
 // # What Update must not do
 //
 // Update only remembers. Snapshots are taken and commands carried out by Bubble Tea's commands, one command after the other, and there is no

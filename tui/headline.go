@@ -144,7 +144,8 @@ func drawHeadline(p pane, y int, h headline, u fairness.Number) {
 	who := h.who
 	if p.w < 70 {
 		x, factsAt, who = 11, 23, h.whoShort
-	} else {
+	}
+	if p.w >= 48 { // on less, the facts need the column
 		p = p.sub(rect{1, 0, p.w - 1, p.h})
 	}
 	p.text(0, y, inkBold, who)

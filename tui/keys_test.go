@@ -141,6 +141,33 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 	}
 }
 
+// In every view every key of the help does something or, where there is nothing to do, leaves the screen alone; the picture
+// fits all the same, and the two headlines stay.
+func TestEveryKeyInEveryView(t *testing.T) {
+	keep := func(string, string) (string, error) { return "a file", nil }
+	for v := range views {
+		for _, b := range allBindings() {
+			for _, k := range b.Keys() {
+				for _, s := range []*fairness.Snapshot{starvedPicture(), manyPicture(60)} {
+					m := showing(s, Options{Keep: keep}, 80, 24).show(v)
+					m = press(m, k)
+					screen := m.View()
+					mustFit(t, screen, 80, 24)
+					if m.crash.err != nil {
+						t.Fatalf("view %d, key %q: %v", v, k, m.crash.err)
+					}
+					if lines := strings.Split(screen, "\n"); !strings.Contains(lines[1], "monitoring sees") || !strings.Contains(lines[2], "clients see") {
+						t.Errorf("view %d, key %q: the headlines are gone:\n%s", v, k, screen)
+					}
+					if m.trouble != "" {
+						t.Errorf("view %d, key %q: %s", v, k, m.trouble)
+					}
+				}
+			}
+		}
+	}
+}
+
 // row is line n of the screen, counted from 0.
 func row(m Model, n int) string { return strings.Split(m.View(), "\n")[n] }
 

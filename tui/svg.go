@@ -26,8 +26,9 @@ func (c *canvas) svg(l *look) string {
 		for x := 0; x < c.w; {
 			from, k := x, row[x].ink
 			var text strings.Builder
-			for ; x < c.w && row[x].ink == k; x++ {
+			for wide := false; x < c.w && row[x].ink == k && !wide; x++ {
 				text.WriteString(l.glyph(row[x].text))
+				wide = row[x].text == "" // fonts disagree on how wide a wide character is: what follows starts anew
 			}
 			if k != inkHold && strings.TrimSpace(text.String()) == "" {
 				continue

@@ -203,6 +203,7 @@ func (t table) heading(end, w int) string {
 	}
 	return pick(w,
 		fmt.Sprintf("%d–%d of %d ↑↓ · %d starved out of sight", t.top+1, end, len(t.clients), starved),
+		fmt.Sprintf("%d–%d of %d ↑↓ %d ✗ hidden", t.top+1, end, len(t.clients), starved),
 		fmt.Sprintf("%d–%d of %d ↑↓", t.top+1, end, len(t.clients)))
 }
 
@@ -245,7 +246,19 @@ func mostRefusedBy(c *fairness.ClientMeasures) (by string, n int64) {
 // drawAxis writes under the bars what their width stands for.
 func drawAxis(p pane, b bounds, a axis) {
 	legend := pick(b.barX-2, "█ admitted  ░ refused  │ entitled to", "█ admitted ░ refused │ entitled", "█ got ░ not │ entitled", "█ got ░ not")
-	p.text(1, 0, inkDim, legend)
+	x := 1
+	for _, r := range legend {
+		k := inkDim
+		switch r {
+		case '█':
+			k = inkServed
+		case '░':
+			k = inkRefused
+		case '│':
+			k = inkMark
+		}
+		x = p.text(x, 0, k, string(r))
+	}
 	bar := p.sub(rect{b.barX, 0, b.barW, 1})
 	name := pick(b.barW-14, a.scale.String()+" [v]", a.scale.short()+" [v]", "[v]")
 	nameX := (b.barW - width(name)) / 2
