@@ -116,7 +116,7 @@ func TestRepeat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Seeds) != 5 || r.Seeds[0] != 1 || r.Seeds[4] != 5 || r.Verdicts["starved"] != 5 {
+	if len(r.Seeds) != 5 || r.Seeds[0] != p.Seed || r.Seeds[4] != p.Seed+4 || r.Verdicts["starved"] != 5 {
 		t.Errorf("seeds %v ended as %v", r.Seeds, r.Verdicts)
 	}
 	var sum, squares float64

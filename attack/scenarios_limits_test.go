@@ -93,6 +93,7 @@ clients:
 
 // A limit that the mean stays below refuses a little, all the time: what the Poisson distribution says, and with shards much more.
 func TestPoissonRefusals(t *testing.T) {
+	millions(t)
 	const poisson = `
 name: poisson
 duration: %ds

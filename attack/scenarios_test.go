@@ -45,6 +45,15 @@ func (r *Repetition) mean(of func(*fairness.Report) float64) float64 {
 	return sum / float64(len(r.Reports))
 }
 
+// millions marks a test that simulates millions of attempts, in one goroutine each, to come near a mean. The race detector has nothing to find in it that smaller tests
+// would not show, and makes it fifty times as slow.
+func millions(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("millions of attempts are not simulated under the race detector")
+	}
+}
+
 // near reports whether got is within a part of want, and says so when it is not.
 func near(t *testing.T, what string, got fairness.Number, want, part float64) {
 	t.Helper()
@@ -74,6 +83,7 @@ func (r *Repetition) client(t *testing.T, name string) RepeatedMeasures {
 }
 
 func TestStarvationComesOut(t *testing.T) {
+	millions(t)
 	p := starvation()
 	for _, tc := range []struct {
 		policy, rate       string
@@ -83,7 +93,7 @@ func TestStarvationComesOut(t *testing.T) {
 		verdict            fairness.Verdict
 		utilizationAtLeast float64
 	}{
-		{"global", "1000/s", 20, [2]float64{0.95, 0.975}, [2]float64{0.08, 0.13}, [2]float64{0.08, 0.13}, [2]float64{0.35, 0.5}, fairness.Starved, 0.999},
+		{"global", "1000/s", 20, [2]float64{0.95, 0.975}, [2]float64{0.08, 0.13}, [2]float64{0.08, 0.13}, [2]float64{0.3, 0.45}, fairness.Starved, 0.999},
 		{"global", "500/s", 12, [2]float64{0.96, 0.99}, [2]float64{0.015, 0.05}, [2]float64{0.015, 0.05}, [2]float64{0.05, 0.25}, fairness.Starved, 0.999},
 		{"per-client", "1000/s", 2, [2]float64{0.52, 0.6}, [2]float64{0.99, 1.01}, [2]float64{0.99, 1.01}, [2]float64{0.97, 1.01}, fairness.Fair, 0.4},
 		{"fair-queue", "1000/s", 2, [2]float64{0.75, 0.85}, [2]float64{0.99, 1.01}, [2]float64{0.99, 1.01}, [2]float64{0.97, 1.01}, fairness.Fair, 0.95},
@@ -97,6 +107,7 @@ func TestStarvationComesOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			q.Duration = 15 * s
 			r := over(t, q, tc.seeds)
 			between(t, "batch's share", r.client(t, "batch").Share.Mean, tc.share[0], tc.share[1])
 			between(t, "web's satisfaction", r.client(t, "web").Satisfaction.Mean, tc.web[0], tc.web[1])
@@ -114,6 +125,7 @@ func TestStarvationComesOut(t *testing.T) {
 
 // The burst is admitted once, and from then on the rate: in no run more.
 func TestNeverMoreThanTheLimitAndTheBurst(t *testing.T) {
+	millions(t)
 	p := starvation()
 	p.Duration = 5 * s
 	r := over(t, p, 10)
@@ -125,11 +137,12 @@ func TestNeverMoreThanTheLimitAndTheBurst(t *testing.T) {
 }
 
 func TestEqualRejectionUnequalHarm(t *testing.T) {
+	millions(t)
 	p, err := profiles.Load("agent")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := over(t, p, 200)
+	r := over(t, p, 100)
 	for _, name := range []string{"inventory", "agent"} {
 		admitted := 1 - float64(r.client(t, name).RejectRatio.Mean)
 		near(t, name+"'s part that is admitted", fairness.Number(admitted), 0.168, 0.12)
@@ -142,6 +155,7 @@ func TestEqualRejectionUnequalHarm(t *testing.T) {
 }
 
 func TestPoliteClientIsPassedBy(t *testing.T) {
+	millions(t)
 	p, err := profiles.Load("polite")
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +165,7 @@ func TestPoliteClientIsPassedBy(t *testing.T) {
 }
 
 func TestRetriesMultiplyLoad(t *testing.T) {
+	millions(t)
 	const storm = `
 name: storm
 duration: 200s
@@ -188,6 +203,7 @@ clients:
 }
 
 func TestShardsRefuseTrafficBelowTheLimit(t *testing.T) {
+	millions(t)
 	for _, tc := range []struct {
 		routing string
 		refused map[int]float64 // by burst of a shard
@@ -199,7 +215,7 @@ func TestShardsRefuseTrafficBelowTheLimit(t *testing.T) {
 		for burst, want := range tc.refused {
 			p := told(t, fmt.Sprintf(`
 name: shards
-duration: 200s
+duration: 100s
 limiter: {policy: sharded, shards: 10, rate: 100/s, burst: %d, routing: %s}
 clients:
   - name: web
@@ -274,6 +290,7 @@ clients:
 
 // A batch job that beats to the limit's own time takes every token in the nanosecond in which it is there.
 func TestPhaseLock(t *testing.T) {
+	millions(t)
 	const locked = `
 name: phase-lock
 duration: 100s

@@ -39,7 +39,7 @@ func TestShadowsDisturbNothing(t *testing.T) {
 func TestTheOwnShadowAgrees(t *testing.T) {
 	for _, policy := range limiter.Policies {
 		p := starvation()
-		p.Duration, p.Limiter.Policy = 3*s, policy
+		p.Duration, p.Limiter.Policy = s, policy
 		r, shadows := withShadows(t, p, policy)
 		for i, c := range r.Clients {
 			in := shadows[0].Clients[i]
@@ -53,7 +53,7 @@ func TestTheOwnShadowAgrees(t *testing.T) {
 
 func TestShadowSaysWhoWouldBeWhole(t *testing.T) {
 	p := starvation()
-	p.Duration = 10 * s
+	p.Duration = 4 * s
 	_, shadows := withShadows(t, p, limiter.PerClient, limiter.FairQueue, limiter.Global)
 	for i, least := range []float64{0.97, 0.97, 0} {
 		r := shadows[i]
@@ -70,7 +70,7 @@ func TestShadowSaysWhoWouldBeWhole(t *testing.T) {
 
 func TestShadowForgetsRequests(t *testing.T) {
 	p := starvation()
-	p.Duration = 20 * s
+	p.Duration = 5 * s
 	sim, err := NewSimulation(p, false)
 	if err != nil {
 		t.Fatal(err)
