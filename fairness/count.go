@@ -107,6 +107,7 @@ func (t *Tally) Observe(o Outcome) {
 		return
 	}
 	t.advance(o.Seen)
+	o.Decided = min(max(o.Decided, 0), o.Seen)
 	cost := max(t.spells[len(t.spells)-1].clients[o.Client].Cost, 1)
 	t.account(o.Decided, o.Client).observe(&o, cost)
 	t.inflight[o.Client]--

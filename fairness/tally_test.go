@@ -1,6 +1,7 @@
 package fairness
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"testing"
@@ -402,4 +403,66 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100_000, each); n > 0.01 {
 		t.Errorf("%v allocations an attempt", n)
 	}
+}
+
+// Drivers on a real clock call nearly in order, and a replayed recording may hold anything. Whatever comes, the sums hold and nothing is
+// printed that is no number.
+func TestTallyBearsDisorder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		clients := []Client{{Name: "a"}, {Name: "b", Weight: 3, Cost: 2}, {Name: "c", ClosedDemand: 7}}
+		l := global(rapid.Float64Range(0, 50).Draw(t, "limit"), 5)
+		tally := NewTally(clients, l, Options{
+			Live: true, Reasons: reasons,
+			WarmUp: time.Duration(rapid.IntRange(0, 2).Draw(t, "warm-up")) * time.Second,
+			End:    time.Duration(rapid.IntRange(0, 1).Draw(t, "end")) * 20 * time.Second,
+		})
+		now := time.Duration(0)
+		var open []Outcome
+		for range rapid.IntRange(0, 200).Draw(t, "events") {
+			now += time.Duration(rapid.IntRange(-100, 400).Draw(t, "ms")) * time.Millisecond
+			at := max(now, 0)
+			switch rapid.IntRange(0, 9).Draw(t, "event") {
+			default:
+				c := rapid.IntRange(0, 2).Draw(t, "client")
+				tally.Sent(at, time.Duration(rapid.IntRange(-5, 5).Draw(t, "late")), c, rapid.Bool().Draw(t, "first"))
+				if tally.options.End == 0 || at < tally.options.End {
+					open = append(open, Outcome{Client: c, Sent: at})
+				}
+			case 4, 5, 6, 7:
+				if len(open) == 0 {
+					continue
+				}
+				o := open[0]
+				open = open[1:]
+				o.Kind = Kind(rapid.IntRange(0, 2).Draw(t, "kind"))
+				o.Seen = max(at, o.Sent)
+				o.Decided = o.Sent + time.Duration(rapid.IntRange(-2000, 6000).Draw(t, "decided"))*time.Millisecond
+				o.Retry, o.Queued = rapid.Bool().Draw(t, "retry"), rapid.Bool().Draw(t, "queued")
+				if o.Kind == Rejected {
+					o.Told, o.Needed = time.Duration(rapid.IntRange(0, 9).Draw(t, "told"))*time.Second, rapid.SampledFrom([]time.Duration{0, 1, second, Never}).Draw(t, "needed")
+				}
+				if o.Retry {
+					o.Promised = o.Sent - time.Duration(rapid.IntRange(-9, 9).Draw(t, "late by"))*time.Millisecond
+				}
+				tally.Observe(o)
+			case 8:
+				l = global(rapid.Float64Range(0, 50).Draw(t, "limit"), 5)
+				tally.Change(at, "limit", l, clients)
+			case 9:
+				s := tally.Snapshot(at)
+				if out, err := json.Marshal(s.Measures); err != nil || !json.Valid(out) {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+		}
+		r := tally.Report(max(now, 0))
+		for _, c := range r.Clients {
+			if c.Attempts != c.Admitted+c.Rejected+c.Errors+c.InFlight {
+				t.Fatalf("%+v", c)
+			}
+		}
+		if out, err := json.Marshal(r); err != nil || !json.Valid(out) {
+			t.Fatalf("%v: %s", err, out)
+		}
+	})
 }
