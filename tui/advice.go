@@ -9,44 +9,44 @@ import (
 // advice is what is wrong, and what to press.
 func advice(s *fairness.Snapshot) (wrong, press string) {
 	j := &s.Fairness
-	if wrong = holder(s); wrong == "" {
-		wrong = clean(j.Why)
-	}
-	switch j.Verdict {
-	case fairness.Starved, fairness.Contended:
-		switch advised := clean(j.Advice); {
-		case advised == "":
-			press = "Press p for the next policy, + for a higher limit."
-		case strings.Contains(advised, "per client"), strings.Contains(advised, "queue"):
-			press = "Press p: " + advised
-		default: // what no key does
-			press = advised
-		}
+	switch wrong = clean(j.Why); j.Verdict {
 	case fairness.Fair:
-		press = "Press p for another policy, - for a tighter limit."
+		return wrong, "Press p for another policy, - for a tighter limit."
+	case fairness.Starved, fairness.Contended:
+	default:
+		return wrong, ""
+	}
+	d := fairness.Diagnose(s.Limiter, s.Measures, fairness.Number(s.Overshoot))
+	if holds := holder(s, d.Culprit); holds != "" {
+		wrong = holds
+	}
+	switch advised := clean(j.Advice); {
+	case advised == "":
+		press = "Press p for the next policy, + for a higher limit."
+	case d.Cure.Policy != "" && d.Cure.Policy != s.Limiter.Policy:
+		press = "Press p: " + advised
+	default: // no other policy would help
+		press = advised
 	}
 	return wrong, press
 }
 
-// holder says who holds the capacity that others lack, since the headline above has said who lacks it.
-func holder(s *fairness.Snapshot) string {
-	if v := s.Fairness.Verdict; v != fairness.Starved && v != fairness.Contended {
-		return ""
-	}
-	var most *fairness.ClientMeasures
+// holder says how much of the capacity the culprit holds, since the headline above has said who lacks it; "" when there is none.
+func holder(s *fairness.Snapshot, culprit string) string {
 	entitled := 0.0
+	var holds *fairness.ClientMeasures
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		entitled += c.Entitled.Float(0)
-		if c.Share.Exists() && (most == nil || c.Share > most.Share) {
-			most = c
+		if culprit != "" && c.Name == culprit {
+			holds = c
 		}
 	}
-	if most == nil || entitled <= 0 || most.Satisfaction.Float(0) <= 1.05 {
+	if holds == nil || entitled <= 0 || !holds.Share.Exists() {
 		return ""
 	}
-	part := fairness.Number(most.Entitled.Float(0) / entitled)
-	return clean(most.Name) + " holds " + percent(most.Share) + " of the admissions while entitled to " + percent(part)
+	part := fairness.Number(holds.Entitled.Float(0) / entitled)
+	return clean(culprit) + " holds " + percent(holds.Share) + " of the admissions while entitled to " + percent(part)
 }
 
 // behind says so when the load generator does not keep up, because every figure on the screen is worth less then.

@@ -58,7 +58,7 @@ func picture(now time.Duration, limit float64, policy string, tenants []tenant) 
 		}
 	}
 	for _, t := range tenants {
-		c := fairness.ClientMeasures{Name: t.name, Kind: t.kind, Weight: 1, Active: t.asks > 0,
+		c := fairness.ClientMeasures{Name: t.name, Kind: t.kind, Weight: 1, Cost: 1, Active: t.asks > 0,
 			Demand: fairness.Number(t.asks), AdmittedRate: fairness.Number(t.gets), Entitled: fairness.Number(t.entitled),
 			Satisfaction: fairness.None, Share: fairness.None, RejectRatio: fairness.None, Amplification: fairness.None, LongestGap: fairness.Number(t.gap)}
 		sent := t.asks * t.attemptsPerRequest
@@ -85,6 +85,7 @@ func picture(now time.Duration, limit float64, policy string, tenants []tenant) 
 		if t.told > 0 {
 			c.RetryAfter.Told = []fairness.Told{{Seconds: t.told, Count: c.Rejected}}
 		}
+		c.Expected, c.Attainable = fairness.Number(t.entitled*window), fairness.Number(t.entitled*window)
 		if t.entitled > 0 {
 			sat := t.gets / t.entitled
 			c.Satisfaction = fairness.Number(sat)

@@ -1,5 +1,7 @@
 package tui
 
+import "strings"
+
 // A view is one way to look at the run. The title, the headlines and the footer are the same in all of them.
 type view uint8
 
@@ -38,8 +40,9 @@ func drawTabs(p pane, present view, note string) {
 		x = p.text(x+1, 0, k, n.digit+" "+n.name)
 		x = p.text(x, 0, inkPlain, " ") + 1
 	}
-	if note != "" && p.w-x > 24 {
-		note = fit(note, p.w-x-4)
+	if note != "" && p.w-x > 22 {
+		short, _, _ := strings.Cut(note, " of ")
+		note = pick(p.w-x-4, note, strings.TrimPrefix(short, "this machine "))
 		p.text(p.w-width(note)-3, 0, inkRefusedB, " "+note+" ")
 	}
 }
