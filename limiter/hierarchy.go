@@ -14,6 +14,7 @@ import (
 //
 // Guarantees that add up to more than the rate are all scaled down alike.
 type hierarchical struct {
+	immediate
 	*gate
 	rain
 	cfg      Config
@@ -177,8 +178,6 @@ func (h *hierarchical) arrive(now time.Duration, a Attempt) Decision {
 	return Decision{}
 }
 
-func (h *hierarchical) release(time.Duration, int) {}
-
 func (h *hierarchical) quotas(now time.Duration, client int, to []Quota) []Quota {
 	h.advance(now)
 	first := len(to)
@@ -227,11 +226,6 @@ func (h *hierarchical) fresh(now time.Duration, client int) bool {
 	c := h.ceiling(client)
 	return spare == 0 && own == 0 && (c == nil || c.Fresh(now))
 }
-
-func (h *hierarchical) due(time.Duration) (time.Duration, bool)               { return 0, false }
-func (h *hierarchical) settle(time.Duration) (a Attempt, d Decision, ok bool) { return }
-func (h *hierarchical) cancel(time.Duration, Attempt) bool                    { return false }
-func (h *hierarchical) evict(time.Duration) (w waiting, ok bool)              { return }
 
 // inherit carries over the global level, and what each client's buckets lack as part of what they hold.
 func (h *hierarchical) inherit(now time.Duration, old rule, how Inherit) {

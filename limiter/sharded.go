@@ -18,6 +18,7 @@ import (
 // Divided, admissions of all stay within the limit. An exchange divides it anew, by what each shard was asked since the last
 // one; levels stay as they are, cut to the new bursts, so that dividing never mints.
 type sharded struct {
+	immediate
 	shards   []*gate
 	cfg      Config
 	roster   *roster
@@ -147,10 +148,6 @@ func (s *sharded) divideAnew(now time.Duration) {
 	}
 }
 
-func (s *sharded) leave(time.Duration, int) {}
-
-func (s *sharded) release(time.Duration, int) {}
-
 func (s *sharded) quotas(now time.Duration, _ int, to []Quota) []Quota {
 	l := s.sum(now)
 	return append(to, Quota{Name: "global", Rate: l.Rate, Burst: l.Capacity, Remaining: l.Remaining, Reset: l.Reset})
@@ -207,11 +204,7 @@ func (s *sharded) forget(now time.Duration, client int) {
 	}
 }
 
-func (s *sharded) fresh(time.Duration, int) bool                         { return true }
-func (s *sharded) due(time.Duration) (time.Duration, bool)               { return 0, false }
-func (s *sharded) settle(time.Duration) (a Attempt, d Decision, ok bool) { return }
-func (s *sharded) cancel(time.Duration, Attempt) bool                    { return false }
-func (s *sharded) evict(time.Duration) (w waiting, ok bool)              { return }
+func (s *sharded) fresh(time.Duration, int) bool { return true }
 
 func (s *sharded) inspect(now time.Duration, st *State) {
 	st.Global = append(st.Global, s.sum(now))

@@ -20,7 +20,7 @@ func TestShardsRefuseTrafficBelowTheLimit(t *testing.T) {
 		{TwoChoicesCombine, 1, 16.1}, {TwoChoicesCombine, 2, 0.3}, {TwoChoicesCombine, 5, 0}, {TwoChoicesCombine, 10, 0},
 	} {
 		s := play(t, Config{Policy: Sharded, Rate: rate("100/s"), Burst: 10 * c.burst, Shards: 10, Routing: c.routing, Seed: 1})
-		const n = 200_000
+		const n = 60_000
 		refused := 0
 		for i := range n {
 			if s.send(time.Duration(i)*time.Second/80, "web", 1).Verdict == Rejected {
