@@ -81,6 +81,43 @@ func TestManySeeds(t *testing.T) {
 	}
 }
 
+// Shadows decide on what was sent, and change nothing of the run itself.
+func TestShadowsChangeNothing(t *testing.T) {
+	read := func(args ...string) (*fairness.Report, []*fairness.Report) {
+		t.Helper()
+		got := fairgate(t, append(args, "--format", "json", "--rate", "999/s")...)
+		if got.code != exitDone {
+			t.Fatalf("%v: exit code %d: %s", args, got.code, got.err)
+		}
+		var doc struct{ Shadow []*fairness.Report }
+		if err := json.Unmarshal([]byte(got.out), &doc); err != nil {
+			t.Fatal(err)
+		}
+		return reportOf(t, got.out), doc.Shadow
+	}
+	alone, none := read("simulate", "starvation", "--duration", "3s")
+	r, shadows := read("simulate", "starvation", "--duration", "3s", "--shadow", "per-client,fair-queue")
+	if r.Aggregate != alone.Aggregate || none != nil {
+		t.Errorf("with shadows %+v, without %+v", r.Aggregate, alone.Aggregate)
+	}
+	_, live := read("run", "starvation", "--headless", "--duration", "1s", "--shadow", "per-client,fair-queue")
+	for _, list := range [][]*fairness.Report{shadows, live} {
+		if len(list) != 2 || list[0].Limiter.Policy != "per-client" || list[1].Limiter.Policy != "fair-queue" {
+			t.Fatalf("shadows: %+v", list)
+		}
+		for _, s := range list {
+			for _, c := range s.Clients {
+				if c.Name == "web" && !(c.Satisfaction > 0.5) {
+					t.Errorf("under %s web would have got %v of its due", s.Limiter.Policy, c.Satisfaction)
+				}
+			}
+		}
+	}
+	if text := fairgate(t, "simulate", "starvation", "--duration", "1s", "--shadow", "fair-queue"); !strings.Contains(text.out, "had other policies decided") {
+		t.Errorf("no shadow in\n%s", text.out)
+	}
+}
+
 // Played back, the simulation is the simulation: the same figures, only slower.
 func TestPlaybackIsTheSimulation(t *testing.T) {
 	played := reportOf(t, fairgate(t, "run", "starvation", "--speed", "10", "--headless", "--duration", "5s", "--format", "json").out)

@@ -106,15 +106,11 @@ func (c *compare) simulate(ctx context.Context, p *profiles.Profile, progress fu
 			return nil, wrong("--vary: %v", err)
 		}
 	} else {
-		var policies []limiter.Policy
-		for _, w := range c.policies {
-			policies = append(policies, limiter.Policy(w))
-		}
 		var algorithms []limiter.Algorithm
 		for _, w := range c.algorithms {
 			algorithms = append(algorithms, limiter.Algorithm(w))
 		}
-		if all, err = attack.Compare(ctx, p, policies, algorithms, progress); all == nil {
+		if all, err = attack.Compare(ctx, p, policiesOf(c.policies), algorithms, progress); all == nil {
 			return nil, err
 		}
 	}

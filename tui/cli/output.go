@@ -114,15 +114,15 @@ func umask() fs.FileMode {
 }
 
 // write hands a report over.
-func (o *output) write(sh *shell, r *fairness.Report, l look) error {
+func (o *output) write(sh *shell, r *fairness.Report, l look, shadows ...*fairness.Report) error {
 	return o.writeAs(sh, l, func(text report.Options) ([]byte, error) {
 		switch o.format {
 		case formatJSON:
-			return report.JSON(r)
+			return report.JSON(r, shadows...)
 		case formatMarkdown:
-			return []byte(report.Markdown(r)), nil
+			return []byte(report.Markdown(r, shadows...)), nil
 		}
-		return []byte(report.Text(r, text)), nil
+		return []byte(report.Text(r, text, shadows...)), nil
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 
@@ -18,8 +19,30 @@ var profilesCommand = &command{
 	examples: []string{
 		"fairgate profiles",
 		"fairgate profiles starvation > mine.yaml",
+		"fairgate profiles mine.yaml --explain",
 	},
-	flags: func(*flagGroups) func(*shell, []string) error { return listProfiles },
+	flags: func(g *flagGroups) func(*shell, []string) error {
+		explain := false
+		g.group("How it is printed").BoolVar(&explain, "explain", false, "a profile, built-in or a file, in full: every value with where it comes from")
+		return func(sh *shell, args []string) error {
+			if explain {
+				return explainProfile(sh, args)
+			}
+			return listProfiles(sh, args)
+		}
+	},
+}
+
+// explainProfile prints a profile with everything that it leaves to defaults.
+func explainProfile(sh *shell, args []string) error {
+	if len(args) != 1 {
+		return wrong("--explain explains one profile: write for example fairgate profiles starvation --explain")
+	}
+	p, err := profiles.Load(args[0])
+	if err != nil {
+		return wrong("%v", err)
+	}
+	return printed(io.WriteString(sh.out, profiles.Explain(p)))
 }
 
 func listProfiles(sh *shell, args []string) error {

@@ -69,9 +69,9 @@ func (r *reporting) judge(rep *fairness.Report, asIs bool) string {
 
 // finish judges what was expected, writes the report, and returns what the process shall end with. early tells that the run
 // did not come to its planned end.
-func (r *reporting) finish(sh *shell, rep *fairness.Report, early bool, l look) error {
+func (r *reporting) finish(sh *shell, rep *fairness.Report, early bool, l look, shadows ...*fairness.Report) error {
 	failed := r.judge(rep, !early && !r.altered && len(rep.Changes) == 0)
-	if err := r.out.write(sh, rep, l); err != nil {
+	if err := r.out.write(sh, rep, l, shadows...); err != nil {
 		return err
 	}
 	if r.out.path != "" && r.out.path != "-" {

@@ -34,6 +34,7 @@ var runCommand = &command{
 		transports := []string{attack.TransportMemory, attack.TransportLoopback}
 		r.transport = transports[0]
 		fs.Var(&choice{&r.transport, transports}, "transport", "how attempts reach the limiter: "+oneOf(transports))
+		shadowFlag(fs, &r.shadow)
 		fs.Var(factorFlag{&r.speed}, "speed", "draw the simulation in place of a live run, so many times as fast as life")
 		fs.BoolVar(&r.headless, "headless", false, "no screen, a line a second instead")
 		r.report.flags(g)
@@ -47,6 +48,7 @@ type run struct {
 	settings  settings
 	transport string
 	headless  bool
+	shadow    []string
 	speed     float64 // 0: live
 	report    reporting
 	look      look
@@ -78,9 +80,19 @@ func (r *run) attacker(p *profiles.Profile) (attacker, error) {
 		if r.transport != attack.TransportMemory {
 			return nil, fmt.Errorf("--speed plays the simulation, which sends nothing: leave --transport out")
 		}
+		if len(r.shadow) > 0 {
+			return nil, fmt.Errorf("--shadow goes with a live run or with fairgate simulate: leave --speed out")
+		}
 		return attack.NewPlayback(p, r.speed)
 	}
-	return attack.New(p, attack.Options{Transport: r.transport})
+	live, err := attack.New(p, attack.Options{Transport: r.transport})
+	if err != nil {
+		return nil, err
+	}
+	if err := live.Shadow(policiesOf(r.shadow)...); err != nil {
+		return nil, fmt.Errorf("--shadow: %w", err)
+	}
+	return live, nil
 }
 
 // flags declares how things look; the theme is the screen's.

@@ -59,7 +59,11 @@ func (s *session) attack(parent context.Context) error {
 		fault = err
 	}
 	s.sh.terminal.restore()
-	outcome := s.report.finish(s.sh, s.run.Report(), !planned, s.look)
+	var shadows []*fairness.Report
+	if live, ok := s.run.(*attack.Run); ok {
+		shadows = live.Shadows()
+	}
+	outcome := s.report.finish(s.sh, s.run.Report(), !planned, s.look, shadows...)
 	switch stop := s.stopper.signal(); {
 	case stop != nil:
 		// A terminal that was closed is no fault, nor is a report that could not be written to it.

@@ -6,6 +6,11 @@ import (
 	"time"
 
 	"fairgate/attack"
+	"fairgate/fairness"
+	"fairgate/limiter"
+	"fairgate/profiles"
+
+	"github.com/spf13/pflag"
 )
 
 var simulateCommand = &command{
@@ -24,6 +29,7 @@ var simulateCommand = &command{
 		s := &simulate{}
 		fs := g.group("The simulation")
 		fs.Var(countFlag{&s.runs}, "runs", "so many runs with seeds that follow one another: mean and standard deviation in place of a report")
+		shadowFlag(fs, &s.shadow)
 		s.settings.flags(g)
 		s.report.flags(g)
 		s.look.flags(g, false)
@@ -34,6 +40,7 @@ var simulateCommand = &command{
 // A simulate is the simulate command as its flags ask for it.
 type simulate struct {
 	runs     int64
+	shadow   []string
 	settings settings
 	report   reporting
 	look     look
@@ -43,6 +50,9 @@ func (s *simulate) do(sh *shell, args []string) error {
 	p, altered, err := loadProfile(sh, args, "simulate", &s.settings)
 	if err != nil {
 		return err
+	}
+	if s.runs > 0 && len(s.shadow) > 0 {
+		return wrong("--shadow scores one run, and --runs makes many: leave one of them out")
 	}
 	if s.runs > 0 {
 		return s.repeat(sh, p, altered)
@@ -54,15 +64,50 @@ func (s *simulate) do(sh *shell, args []string) error {
 	stop := newStopper(context.Background(), s.report.out.discard)
 	defer stop.release()
 	bar := newProgress(sh)
-	rep, err := attack.Simulate(stop.ctx, p, attack.SimulateOptions{Progress: func(done time.Duration) { bar.part(float64(done) / float64(p.Duration)) }})
+	rep, shadows, err := s.simulate(stop.ctx, p, func(done time.Duration) { bar.part(float64(done) / float64(p.Duration)) })
 	bar.clear()
 	early := errors.Is(err, context.Canceled)
 	if err != nil && !early {
 		return err
 	}
-	outcome := s.report.finish(sh, rep, early, s.look)
+	outcome := s.report.finish(sh, rep, early, s.look, shadows...)
 	if sig := stop.signal(); sig != nil {
 		return exitError(codeOfSignal(sig))
 	}
 	return outcome
+}
+
+// simulate runs the profile to its end, or until ctx ends, whose error it then returns beside the reports so far.
+func (s *simulate) simulate(ctx context.Context, p *profiles.Profile, progress func(time.Duration)) (rep *fairness.Report, shadows []*fairness.Report, err error) {
+	if len(s.shadow) == 0 {
+		rep, err = attack.Simulate(ctx, p, attack.SimulateOptions{Progress: progress})
+		return rep, nil, err
+	}
+	sim, err := attack.NewSimulation(p, false)
+	if err == nil {
+		err = sim.Shadow(policiesOf(s.shadow)...)
+	}
+	if err != nil {
+		return nil, nil, wrong("--shadow: %v", err)
+	}
+	step := max(p.Duration/1000, time.Millisecond)
+	for to := step; !sim.Done() && err == nil; to += step {
+		sim.Advance(to)
+		progress(sim.Now())
+		err = ctx.Err()
+	}
+	return sim.Report(), sim.Shadows(), err
+}
+
+// shadowFlag declares --shadow.
+func shadowFlag(fs *pflag.FlagSet, to *[]string) {
+	fs.Var(&listFlag{to, words(limiter.Policies)}, "shadow", "policies, as a,b, that decide on the same attempts, and nobody obeys: what they would have done")
+}
+
+func policiesOf(words []string) []limiter.Policy {
+	var all []limiter.Policy
+	for _, w := range words {
+		all = append(all, limiter.Policy(w))
+	}
+	return all
 }

@@ -190,6 +190,18 @@ func (c *Comparison) each(of func(*fairness.ClientMeasures) fairness.Number, wri
 func satisfaction(c *fairness.ClientMeasures) fairness.Number { return c.Satisfaction }
 func admitted(c *fairness.ClientMeasures) fairness.Number     { return c.AdmittedRate }
 
+// beside is a report and those of its shadow policies as a comparison.
+func beside(r *fairness.Report, shadows []*fairness.Report) *Comparison {
+	c := &Comparison{Profile: r.Profile, Best: -1, Variants: []Variant{{Name: r.Limiter.Policy + " (in force)", Report: r}}}
+	for _, s := range shadows {
+		c.Variants = append(c.Variants, Variant{Name: s.Limiter.Policy, Report: s})
+	}
+	return c
+}
+
+// shadowTitle introduces the table of the shadow policies.
+const shadowTitle = "satisfied, had other policies decided on the same attempts"
+
 // ComparisonText is a comparison for people. The best of each column is marked with a star.
 func ComparisonText(c *Comparison, o Options) string {
 	p := page{Options: o}
@@ -288,30 +300,12 @@ func ComparisonMarkdown(c *Comparison) string {
 	} else {
 		fmt.Fprintf(&b, "# fairgate: %s compared\n", inMarkdown(c.Profile))
 	}
-	table := func(title string, g grid) {
-		fmt.Fprintf(&b, "\n%s\n\n|", title)
-		for _, h := range g.heads {
-			b.WriteString(" " + inMarkdown(h) + " |")
-		}
-		b.WriteString("\n|---|" + strings.Repeat("---:|", len(g.heads)-1) + "\n")
-		for row := range g.rows {
-			b.WriteString("|")
-			for col, s := range g.rows[row] {
-				s = inMarkdown(s)
-				if g.best[row][col] {
-					s = "**" + s + "**"
-				}
-				b.WriteString(" " + s + " |")
-			}
-			b.WriteByte('\n')
-		}
-	}
 	if g := c.differences(); c.Recorded && len(g.heads) > 1 {
-		table("What differs", g)
+		markdownGrid(&b, "What differs", g)
 	}
-	table("Each run as a whole", c.wholes())
-	table("Satisfied: the part of its due that each client got", c.each(satisfaction, twoDecimals, true, mostRows))
-	table("Gets per second", c.each(admitted, rateDigits, false, mostRows))
+	markdownGrid(&b, "Each run as a whole", c.wholes())
+	markdownGrid(&b, "Satisfied: the part of its due that each client got", c.each(satisfaction, twoDecimals, true, mostRows))
+	markdownGrid(&b, "Gets per second", c.each(admitted, rateDigits, false, mostRows))
 	for _, v := range c.Variants {
 		if v.Report == nil {
 			fmt.Fprintf(&b, "\n%s could not be run: %s\n", inMarkdown(v.Name), inMarkdown(v.Err))
@@ -321,6 +315,26 @@ func ComparisonMarkdown(c *Comparison) string {
 		fmt.Fprintf(&b, "\n**%s**\n", inMarkdown(c.Why))
 	}
 	return b.String()
+}
+
+// markdownGrid writes a table under a title; the best of each column is bold.
+func markdownGrid(b *strings.Builder, title string, g grid) {
+	fmt.Fprintf(b, "\n%s\n\n|", title)
+	for _, h := range g.heads {
+		b.WriteString(" " + inMarkdown(h) + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---:|", len(g.heads)-1) + "\n")
+	for row := range g.rows {
+		b.WriteString("|")
+		for col, s := range g.rows[row] {
+			s = inMarkdown(s)
+			if g.best[row][col] {
+				s = "**" + s + "**"
+			}
+			b.WriteString(" " + s + " |")
+		}
+		b.WriteByte('\n')
+	}
 }
 
 // ComparisonJSON is {"schema":1,"profile":…,"runs":[a report without its timeline for each variant]}, with the choice beside it.

@@ -12,9 +12,24 @@ import (
 // JSON is the report as one JSON object with a final newline. The upper levels are indented and what lies deeper, as each
 // client and each step of the timeline, has a line of its own, so that a person can read it and diff it.
 //
-// A list that is empty is [], never null; a quantity that does not exist is null.
-func JSON(r *fairness.Report) ([]byte, error) {
-	return Encode(whole(r), 2)
+// A list that is empty is [], never null; a quantity that does not exist is null. Reports of shadow policies, where there are any, become "shadow", a
+// list of reports without timelines.
+func JSON(r *fairness.Report, shadows ...*fairness.Report) ([]byte, error) {
+	if len(shadows) == 0 {
+		return Encode(whole(r), 2)
+	}
+	doc := struct {
+		*fairness.Report
+		Shadow []json.RawMessage `json:"shadow"`
+	}{Report: whole(r)}
+	for _, s := range shadows {
+		b, err := withoutTimeline(s)
+		if err != nil {
+			return nil, err
+		}
+		doc.Shadow = append(doc.Shadow, b)
+	}
+	return Encode(doc, 2)
 }
 
 // Encode writes any value as JSON as this package does: the upper levels, down to depth, indented, and what lies deeper on the line of

@@ -8,7 +8,7 @@ import (
 )
 
 // Markdown is the report with the tables that GitHub and most wikis render.
-func Markdown(r *fairness.Report) string {
+func Markdown(r *fairness.Report, shadows ...*fairness.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# fairgate: %s\n\n%s\n\n", inMarkdown(r.Profile), inMarkdown(r.Title))
 
@@ -50,6 +50,9 @@ func Markdown(r *fairness.Report) string {
 		fmt.Fprintf(&b, "\nand %s more\n", plural(int64(more), "client"))
 	}
 
+	if len(shadows) > 0 {
+		markdownGrid(&b, shadowTitle, beside(r, shadows).each(satisfaction, twoDecimals, true, mostRows))
+	}
 	b.WriteString("\n| run | |\n|---|---|\n")
 	row := func(name, text string) { fmt.Fprintf(&b, "| %s | %s |\n", name, inMarkdown(text)) }
 	row("mode", r.Mode)

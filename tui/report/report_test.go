@@ -126,6 +126,8 @@ func TestTextIsWhatPeopleShallRead(t *testing.T) {
 	golden(t, "starving.wide.txt", Text(starving(), Options{Width: 120}))
 	golden(t, "starving.dark.ansi", Text(starving(), Options{Renderer: renderer(termenv.TrueColor, true)}))
 	golden(t, "starving.light.ansi", Text(starving(), Options{Renderer: renderer(termenv.ANSI, false)}))
+	golden(t, "starving.shadow.txt", Text(starving(), Options{}, cured()))
+	golden(t, "starving.shadow.md", Markdown(starving(), cured()))
 	golden(t, "idle.txt", Text(idle(), Options{}))
 }
 

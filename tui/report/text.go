@@ -16,8 +16,8 @@ type Options struct {
 	ASCII    bool               // nothing but ASCII signs of our own
 }
 
-// Text is the report for people.
-func Text(r *fairness.Report, o Options) string {
+// Text is the report for people, with a table of what shadow policies would have done, where there are any.
+func Text(r *fairness.Report, o Options, shadows ...*fairness.Report) string {
 	p := page{Options: o}
 	p.Width = max(p.Width, 80)
 	p.head(r)
@@ -26,6 +26,11 @@ func Text(r *fairness.Report, o Options) string {
 	p.blank()
 	p.table(&r.Measures)
 	p.blank()
+	if len(shadows) > 0 {
+		p.line(p.paint(shadowTitle, dim))
+		p.grid(beside(r, shadows).each(satisfaction, twoDecimals, true, 6))
+		p.blank()
+	}
 	p.refusals(&r.Measures)
 	p.generator(r)
 	p.changes(r.Changes)
