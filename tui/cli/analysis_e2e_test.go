@@ -180,6 +180,21 @@ func TestPredictAndGate(t *testing.T) {
 	if text := fairgate(t, "predict", "--rate", "150/s", "--arrivals", "136.28/s"); !strings.Contains(text.out, "0.7261/s") || !strings.Contains(text.out, "11.279%") {
 		t.Errorf("%s", text.out)
 	}
+	// The same question, measured in a simulation of five minutes. What is predicted lies within three standard deviations, about a fifth here.
+	var m struct {
+		Predicted float64 `json:"rejected_per_s_with_retries"`
+		Shards    int
+		Measured  struct {
+			Rejected float64 `json:"rejected_per_s"`
+		}
+	}
+	measured := fairgate(t, "predict", "--measured", "poisson", "--shards", "6", "--format", "json")
+	if err := json.Unmarshal([]byte(measured.out), &m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Shards != 6 || math.Abs(m.Measured.Rejected/m.Predicted-1) > 0.2 {
+		t.Errorf("predicted and measured: %+v", m)
+	}
 	for _, c := range []struct {
 		args, says string
 		code       int

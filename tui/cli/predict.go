@@ -1,13 +1,21 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
+	"fairgate/attack"
 	"fairgate/fairness"
 	"fairgate/limiter"
+	"fairgate/profiles"
 	"fairgate/tui/report"
+
+	"github.com/spf13/pflag"
 )
 
 var predictCommand = &command{
@@ -18,6 +26,7 @@ var predictCommand = &command{
 	examples: []string{
 		"fairgate predict --rate 150/s --arrivals 136.28/s",
 		"fairgate predict --rate 150/s --arrivals 132.645/s --shards 6 --retries 1",
+		"fairgate predict --measured poisson",
 		"fairgate predict --rate 1000/m --arrivals 15/s --window 1m --at-most 1%",
 	},
 	flags: func(g *flagGroups) func(*shell, []string) error {
@@ -29,6 +38,8 @@ var predictCommand = &command{
 		fs.Var(naturalFlag{&c.retries}, "retries", "how often a refused request is tried again (default 0)")
 		fs.Var(durationFlag{&c.window, time.Nanosecond}, "window", "over which the limit counts")
 		fs.Var(partFlag{&c.atMost}, "at-most", "find the smallest limit that refuses no larger part of the attempts (default 0.1%)")
+		fs.StringVar(&c.measured, "measured", "", "simulate `PROFILE` too, with these flags over it, and print both; what no flag says of the question is the profile's")
+		c.given = fs
 		fs = g.group("The answer")
 		fs.VarP(&choice{&c.format, []string{formatText, formatJSON}}, "format", "f", "text or json")
 		return c.do
@@ -42,44 +53,172 @@ type predict struct {
 	window          time.Duration
 	atMost          float64
 	format          string
+	measured        string
+	given           *pflag.FlagSet
 }
 
 func (c *predict) do(sh *shell, args []string) error {
-	switch {
-	case len(args) > 0:
+	if len(args) > 0 {
 		return wrong("predict takes flags only, and was given %s", strings.Join(args, " "))
-	case c.rate.IsZero() || c.arrivals.IsZero():
+	}
+	q := fairness.Forecast{
+		Rate: c.rate.PerSecond(), Arrivals: c.arrivals.PerSecond(), Shards: int(c.shards), Retries: int(c.retries), Window: c.window, AtMost: c.atMost,
+	}
+	var profile *profiles.Profile
+	if c.measured != "" {
+		var err error
+		if profile, err = profiles.Load(c.measured); err != nil {
+			return wrong("--measured: %v", err)
+		}
+		if err := c.lay(profile); err != nil {
+			return err
+		}
+		c.ask(&q, profile)
+	}
+	if q.Rate == 0 || q.Arrivals == 0 {
 		return wrong("predict needs --rate and --arrivals: write for example fairgate predict --rate 150/s --arrivals 136.28/s")
 	}
-	p, err := fairness.Predict(fairness.Forecast{
-		Rate: c.rate.PerSecond(), Arrivals: c.arrivals.PerSecond(), Shards: int(c.shards), Retries: int(c.retries), Window: c.window, AtMost: c.atMost,
-	})
+	p, err := fairness.Predict(q)
 	if err != nil {
 		return wrong("%v", err)
 	}
-	out := []byte(prediction(p))
-	if c.format == formatJSON {
-		if out, err = report.Encode(p, 2); err != nil {
+	var m *measurement
+	if profile != nil {
+		if m, err = measure(sh, profile); err != nil {
 			return err
 		}
+	}
+	if c.format == formatText {
+		return printed(io.WriteString(sh.out, prediction(p, m)))
+	}
+	out, err := predictionJSON(p, m)
+	if err != nil {
+		return err
 	}
 	return printed(sh.out.Write(out))
 }
 
+// lay puts the flags over a profile, so that what is simulated is what is predicted.
+func (c *predict) lay(p *profiles.Profile) error {
+	l := &p.Limiter
+	set(&l.Rate, c.rate)
+	if c.given.Changed("window") {
+		l.Window = c.window
+	}
+	if c.given.Changed("shards") {
+		l.Policy, l.Shards = limiter.Sharded, int(c.shards)
+	}
+	for i := range p.Clients {
+		if c.given.Changed("retries") {
+			p.Clients[i].Retry.Attempts = int(c.retries)
+		}
+	}
+	if !c.arrivals.IsZero() {
+		if len(p.Clients) != 1 {
+			return wrong("--arrivals cannot be shared out among the %d clients of %s: leave it out, or measure a profile with one client", len(p.Clients), p.Name)
+		}
+		p.Clients[0].Arrivals.Rate = c.arrivals
+	}
+	if err := p.Check(); err != nil {
+		return wrong("--measured: with these flags the profile makes no sense: %v", err)
+	}
+	return nil
+}
+
+// ask takes from a profile what no flag has said of the question.
+func (c *predict) ask(q *fairness.Forecast, p *profiles.Profile) {
+	l := p.Limiter.WithDefaults()
+	if q.Rate == 0 {
+		q.Rate = l.Rate.PerSecond()
+	}
+	if !c.given.Changed("shards") && l.Policy == limiter.Sharded {
+		q.Shards = l.Shards
+	}
+	if !c.given.Changed("window") && l.Window > 0 {
+		q.Window = l.Window
+	}
+	arrivals, retries := 0.0, 0
+	for _, client := range p.Expand() {
+		arrivals += client.Arrivals.Rate.PerSecond()
+		if n := client.Retry.Attempts; n == profiles.Unlimited {
+			retries = 1000
+		} else {
+			retries = max(retries, n)
+		}
+	}
+	if q.Arrivals == 0 {
+		q.Arrivals = arrivals
+	}
+	if !c.given.Changed("retries") {
+		q.Retries = retries
+	}
+}
+
+// A measurement is what a simulation made of the same.
+type measurement struct {
+	Profile   string          `json:"profile"`
+	Seed      uint64          `json:"seed"`
+	Duration  fairness.Number `json:"duration_s"`
+	Arrivals  fairness.Number `json:"arrivals_per_s"`
+	Attempts  fairness.Number `json:"attempts_per_s"`
+	Rejected  fairness.Number `json:"rejected_per_s"`
+	RejectPer fairness.Number `json:"reject_ratio"`
+}
+
+// measure simulates a profile to its end.
+func measure(sh *shell, p *profiles.Profile) (*measurement, error) {
+	stop := newStopper(context.Background(), func() {})
+	defer stop.release()
+	bar := newProgress(sh)
+	r, err := attack.Simulate(stop.ctx, p, attack.SimulateOptions{Progress: func(done time.Duration) { bar.part(float64(done) / float64(p.Duration)) }})
+	bar.clear()
+	if sig := stop.signal(); sig != nil {
+		return nil, exitError(codeOfSignal(sig))
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &r.Aggregate
+	return &measurement{
+		Profile: r.Profile, Seed: r.Seed, Duration: r.Duration, Arrivals: a.Demand, Attempts: a.Offered, Rejected: a.Rejected, RejectPer: a.Rejected / a.Offered,
+	}, nil
+}
+
+// predictionJSON is a prediction, with a measurement as one key more where there is one.
+func predictionJSON(p fairness.Prediction, m *measurement) ([]byte, error) {
+	if m == nil {
+		return report.Encode(p, 2)
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	more, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	b = append(bytes.TrimSuffix(b, []byte("}")), `,"measured":`...)
+	return report.Encode(json.RawMessage(append(append(b, more...), '}')), 2)
+}
+
 // prediction is a prediction for people.
-func prediction(p fairness.Prediction) string {
+func prediction(p fairness.Prediction, m *measurement) string {
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "%-22s %s\n", label, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintf(&b, "a limit of %s/s, %s requests/s at random, %d shard(s), windows of %s s, %d retries\n\n",
-		trimmed(p.Rate), trimmed(p.Arrivals), p.Shards, trimmed(p.Window), p.Retries)
+	fmt.Fprintf(&b, "a limit of %s/s, %s requests/s at random, %s, windows of %s s, %s\n\n",
+		trimmed(p.Rate), trimmed(p.Arrivals), counted(p.Shards, "shard", "shards"), trimmed(p.Window), counted(p.Retries, "retry", "retries"))
 	line("full windows", "%s%% of them, each with %s arrivals on average where %d fit", (p.FullWindow * 100).Format(3), p.Crowd.Format(1), p.ShardLimit)
 	line("rejected", "%s/s (%s/s for each shard)", p.Rejected.Format(4), p.PerShard.Format(4))
 	if p.Retries > 0 {
 		line("with retries", "%s/s, solved with the retries counted in; %s attempts/s", p.WithRetries.Format(4), trimmed(p.Attempts))
 		line("naively", "%s/s, if each rejection were simply repeated", p.NaiveRetries.Format(4))
 		line("failed for good", "%s requests/s", p.Failed.Format(4))
+	}
+	if m != nil {
+		line("measured", "%s/s of %s attempts/s (%s%%), %s simulated for %s s with seed %d", m.Rejected.Format(4), trimmed(m.Attempts),
+			(m.RejectPer * 100).Format(3), m.Profile, trimmed(m.Duration), m.Seed)
 	}
 	line("part rejected", "%s%% of the attempts", (p.RejectRatio * 100).Format(3))
 	line("really enforced", "%s/s", trimmed(p.Enforced))
@@ -106,4 +245,11 @@ func trimmed(n fairness.Number) string {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
 	return s
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
 }

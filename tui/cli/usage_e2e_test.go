@@ -72,6 +72,8 @@ func TestWrongUse(t *testing.T) {
 		{args: "predict --rate 150 --arrivals 1/s", says: []string{"--rate", "no unit"}},
 		{args: "predict --rate 150/s --arrivals 1/s --at-most 2", says: []string{"--at-most", "between 0 and 1"}},
 		{args: "predict --rate 150/s --arrivals 1/s --retries -1", says: []string{"--retries", "from 0 up"}},
+		{args: "predict --measured nope", says: []string{"--measured", `"nope"`}},
+		{args: "predict --measured starvation --arrivals 10/s", says: []string{"--arrivals", "4 clients"}},
 		{args: "gate --cap 10/s", says: []string{"--active"}},
 		{args: "gate --cap 10/s --active 2 --buckets", says: []string{"--buckets", "--per-client"}},
 		{args: "gate --cap 10/s --active 2 --max-in-flight 2", says: []string{"--max-in-flight", "--service-time"}},
