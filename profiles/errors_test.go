@@ -47,8 +47,8 @@ func TestEveryMistakeHasItsPlace(t *testing.T) {
 		{"alias", "clients: [{name: web, weight: §*w}]\n", "", "anchors"},
 		{"merge", "clients:\n  - name: web\n    §<<: {kind: batch}\n", "", "anchors"},
 		{"tag", "seed: §!!int 1\nclients: [{name: web}]\n", "", "tags"},
-		{"a list at the top", "§- name: web\n", "", "should be a mapping"},
-		{"a word at the top", "§starvation\n", "", "should be a mapping"},
+		{"a list at the top", "§- name: web\n", "", "should be a profile"},
+		{"a word at the top", "§starvation\n", "", "should be a profile"},
 		{"key twice", "seed: 1\nclients: [{name: web}]\n§seed: 2\n", "", "first in line 1"},
 		{"key twice in flow", "clients: [{name: web, kind: batch, §kind: batch}]\n", "", "a second time"},
 
@@ -62,6 +62,13 @@ func TestEveryMistakeHasItsPlace(t *testing.T) {
 		{"empty mapping", "§limiter:\nclients: [{name: web}]\n", "limiter", "is empty"},
 		{"list for mapping", "limiter: §[1]\nclients: [{name: web}]\n", "limiter", "a list and should be a mapping"},
 		{"mapping for list", "clients: §{name: web}\n", "clients", "a mapping and should be a list"},
+		{"no space after a colon", "limiter:\n  §rate:100/s\nclients: [{name: web}]\n", "limiter", "a space after the colon"},
+		{"nothing for a list", "§clients:\n", "clients", "is empty: write a list"},
+		{"after Windows' line ends", "clients:\r\n  - name: web\r\n    weight: §0\r\n", "clients[0].weight", "1 or more"},
+		{"after a folded text", "about: >\n  a\n  b: c\n\n  d\nclients:\n- name: web\n  weight: §0\n", "clients[0].weight", "1 or more"},
+		{"after comments", "# a\n\n---\nclients: # b\n# c\n- name: web # d\n  # e\n  weight: §0 # f\n", "clients[0].weight", "1 or more"},
+		{"in flow over lines", "clients: [{name: web,\n   # a\n   arrivals: {process: trace, at: [1s,\n     2s, §3]}}]\n", "clients[0].arrivals.at[2]", "write 3s"},
+		{"in a list of lines", "clients:\n-\n    name: wéb\n    headers: {a: §[b]}\n", "clients[0].headers.a", "a list and should be a text"},
 		{"word for mapping", client("retry: §none"), "clients[0].retry", `"none" and should be a mapping`},
 
 		// Scalars.
@@ -87,7 +94,7 @@ func TestEveryMistakeHasItsPlace(t *testing.T) {
 		{"burst huge", limited("burst: §99999999999999999999"), "limiter.burst", "too large"},
 		{"burst hexadecimal", limited("burst: §0x10"), "limiter.burst", "digits alone"},
 		{"burst true", limited("burst: §true"), "limiter.burst", "no whole number"},
-		{"burst nothing", limited("§burst:"), "limiter.burst", "is nothing"},
+		{"burst nothing", limited("§burst:"), "limiter.burst", "is empty"},
 		{"yes", client("retry: {honor_retry_after: §yes}"), "clients[0].retry.honor_retry_after", "neither true nor false"},
 
 		// Starting from another.

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -118,26 +119,38 @@ func (r *reader) rename(from, to string) {
 }
 
 func (r *reader) isMapping(n *node, path string, keys []string) bool {
-	if n.kind == mappingNode {
-		return r.err == nil
-	}
-	if n.kind == nullNode {
+	key, _, colon := strings.Cut(n.text, ":")
+	switch {
+	case n.kind == mappingNode:
+	case n.kind == nullNode:
 		r.fail(n.at, path, "is empty: give it one of %s, or leave it out", list(keys))
-	} else {
+	case path == "":
+		r.fail(n.at, path, "is %s and should be a profile, a mapping with keys such as clients, limiter and duration", n.what())
+	case n.kind == scalarNode && colon && slices.Contains(keys, key):
+		r.fail(n.at, path, "is %s: write a space after the colon, as in %s: …", n.what(), key)
+	default:
 		r.fail(n.at, path, "is %s and should be a mapping with keys such as %s", n.what(), list(keys[:min(3, len(keys))]))
 	}
-	return false
+	return r.err == nil
 }
 
 func (r *reader) isList(n *node, path, example string) bool {
-	if n.kind != sequenceNode {
+	switch n.kind {
+	case sequenceNode:
+	case nullNode:
+		r.fail(n.at, path, "is empty: write a list, as in %s, or leave the key out", example)
+	default:
 		r.fail(n.at, path, "is %s and should be a list, as in %s", n.what(), example)
 	}
 	return r.err == nil
 }
 
 func (r *reader) isScalar(n *node, path, should string) bool {
-	if n.kind != scalarNode {
+	switch n.kind {
+	case scalarNode:
+	case nullNode:
+		r.fail(n.at, path, "is empty: write %s, or leave the key out", should)
+	default:
 		r.fail(n.at, path, "is %s and should be %s", n.what(), should)
 	}
 	return r.err == nil
