@@ -182,7 +182,39 @@ func TestAWrongConfigurationNamesItsField(t *testing.T) {
 		{"burst", func(c *Config) { c.Rate, c.Burst = rate("1/d"), 1<<62 }},
 		{"bandwidths[1].rate", func(c *Config) { c.Bandwidths = []Bandwidth{{Rate: rate("5/m")}, {}} }},
 		{"queue.max_wait", func(c *Config) { c.Queue.MaxWait = -1 }},
+		{"queue.per_client", func(c *Config) { c.Queue.PerClient = -1 }},
+		{"client.burst", func(c *Config) { c.Client = ClientLimit{Rate: rate("1/s"), Burst: -1} }},
+		{"client.max_in_flight", func(c *Config) { c.Client.MaxInFlight = -1 }},
+		{"window", func(c *Config) { c.Window = -1 }},
+		{"rate", func(c *Config) { c.Algorithm, c.Window = AlgorithmSlidingLog, 15*time.Millisecond }}, // one and a half tokens
+		{"start", func(c *Config) { c.Start = -1 }},
+		{"forget_after", func(c *Config) { c.ForgetAfter = -1 }},
+		{"max_reserved", func(c *Config) { n := int64(-1); c.MaxReserved = &n }},
+		{"initial", func(c *Config) { n := int64(101); c.Initial = &n }},
+		{"initial", func(c *Config) { n := int64(1); c.Initial, c.Algorithm = &n, AlgorithmGCRA }},
+		{"bandwidths[0].refill", func(c *Config) { c.Bandwidths = []Bandwidth{{Rate: rate("5/m"), Refill: "often"}} }},
+		{"bandwidths[0].refill", func(c *Config) {
+			c.Algorithm, c.Bandwidths = AlgorithmGCRA, []Bandwidth{{Rate: rate("5/m"), Refill: Interval}}
+		}},
+		{"bandwidths[1].id", func(c *Config) {
+			c.Bandwidths = []Bandwidth{{ID: "a", Rate: rate("5/m")}, {ID: "a", Rate: rate("6/m")}}
+		}},
+		{"quantum", func(c *Config) { c.Quantum = -1 }},
+		{"delay", func(c *Config) { c.Delay = -1 }},
+		{"delay", func(c *Config) { c.Delay = 3 }},
+		{"shape", func(c *Config) { c.Policy, c.Algorithm, c.Shape = FairQueue, AlgorithmLeakyBucket, true }},
 		{"shards", func(c *Config) { c.Shards = -2 }},
+		{"exchange", func(c *Config) { c.Exchange = -1 }},
+		{"exchange", func(c *Config) { c.Policy, c.Keep, c.Exchange = Sharded, true, time.Second }},
+		{"exchange", func(c *Config) { c.Policy, c.Routing, c.Exchange = Sharded, TwoChoicesCombine, time.Second }},
+		{"routing", func(c *Config) { c.Policy, c.Algorithm, c.Routing = Sharded, AlgorithmGCRA, TwoChoicesCombine }},
+		{"burst", func(c *Config) { c.Policy, c.Shards, c.Burst = Sharded, 7, 6 }},
+		{"rate", func(c *Config) { c.Policy, c.Algorithm, c.Shards = Sharded, AlgorithmFixedWindow, 101 }},
+		{"guarantee", func(c *Config) { c.Guarantee = Rate{Tokens: -1, Per: 1} }},
+		{"guarantee", func(c *Config) { c.Policy, c.Guarantee = Hierarchical, rate("101/s") }},
+		{"ceiling", func(c *Config) { c.Guarantee, c.Ceiling = rate("50/s"), rate("49/s") }},
+		{"refill", func(c *Config) { c.Policy, c.Refill = Hierarchical, Interval }},
+		{"burst", func(c *Config) { c.Policy, c.Rate, c.Burst = Hierarchical, rate("999999937/s"), 1<<40 }},
 	} {
 		cfg := good
 		c.change(&cfg)

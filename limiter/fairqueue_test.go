@@ -127,6 +127,15 @@ func TestOneLineForAllServesTheHogFirst(t *testing.T) {
 	if got := s.order(time.Hour); got != "bbbwb" {
 		t.Errorf("served %s, want the order of arrival", got)
 	}
+	for name, h := range s.clients {
+		s.Release(time.Hour, Attempt{Client: h})
+		for s.Limiter.(*engine).members[h].inFlight > 0 {
+			s.Release(time.Hour, Attempt{Client: h})
+		}
+		if !s.Limiter.(Leaver).Leave(time.Hour, h) {
+			t.Errorf("%s has nothing to remember and may not leave", name)
+		}
+	}
 }
 
 func TestAQueueIsBoundedInLengthAndTime(t *testing.T) {

@@ -201,7 +201,7 @@ func TestNoChangeMintsTokens(t *testing.T) {
 
 func TestWhoHasNothingToRememberMayLeave(t *testing.T) {
 	for _, p := range Policies {
-		cfg := Config{Policy: p, Rate: rate("10/s"), Burst: 10, Client: ClientLimit{Rate: rate("2/s"), Burst: 4, MaxInFlight: 3}, Guarantee: rate("1/s")}
+		cfg := Config{Policy: p, Rate: rate("10/s"), Burst: 10, Client: ClientLimit{Rate: rate("2/s"), Burst: 4, MaxInFlight: 3}, Guarantee: rate("1/s"), Ceiling: rate("5/s")}
 		s := play(t, cfg)
 		leave := s.Limiter.(Leaver).Leave
 		a, _ := s.attempt(0, "web", 2)
@@ -220,5 +220,79 @@ func TestWhoHasNothingToRememberMayLeave(t *testing.T) {
 		if h := s.Join(10*time.Second, Client{Name: "other"}); h != a.Client {
 			t.Errorf("%s: the handle %d was not used again, but %d", p, a.Client, h)
 		}
+	}
+}
+
+// The keys of the screen walk through all policies and algorithms while clients send: each step is taken or refused with a reason, and nobody is lost.
+func TestAWalkThroughAllPoliciesAndAlgorithms(t *testing.T) {
+	s := play(t, Config{Rate: rate("100/s"), Burst: 20, Client: ClientLimit{Rate: rate("30/s"), Burst: 10, MaxInFlight: 3}, Guarantee: rate("10/s"), Shards: 2})
+	now, sent, ended := time.Duration(0), 0, 0
+	end := func(at time.Duration, a Attempt, d Decision) {
+		ended++
+		if d.Verdict == Admitted {
+			s.Release(at, a)
+		}
+	}
+	for _, p := range Policies {
+		for _, a := range Algorithms {
+			cfg := s.Config()
+			cfg.Policy, cfg.Algorithm = p, a
+			if err := s.Reconfigure(now, cfg); (err == nil) != (Compatible(p, a) == nil) {
+				t.Errorf("%s with %s: %v", p, a, err)
+			}
+			before := ended
+			for i := range 100 {
+				now += 5 * time.Millisecond
+				s.settle(now, end)
+				sent++
+				if at, d := s.attempt(now, []string{"a", "b", "c"}[i%3], 1); d.Verdict != Queued {
+					end(now, at, d)
+				}
+			}
+			if ended == before {
+				t.Errorf("%s with %s: nobody was answered", p, a)
+			}
+		}
+	}
+	s.settle(Never, end)
+	if sent != ended {
+		t.Errorf("%d attempts, %d ends", sent, ended)
+	}
+}
+
+func TestWhatIsOwedIsKeptUnderOtherTerms(t *testing.T) {
+	s := play(t, Config{Policy: Hierarchical, Rate: rate("10/s"), Burst: 40, Guarantee: rate("2/s"), Ceiling: rate("8/s")})
+	s.clients["b"] = s.Join(0, Client{Name: "b"})
+	s.admits(0, "a", 8) // all that the ceiling lets it have at once
+	s.change(0, func(c *Config) { c.Rate, c.Burst = rate("20/s"), 80 })
+	if got := s.remaining(0, "a", "client"); got < 1 {
+		t.Errorf("a has %d left of its own after the burst was doubled", got)
+	}
+	s.rejects(0, "a", 1, ByClient, 125*time.Millisecond) // the ceiling's bucket is as empty as before
+	if got := s.remaining(0, "b", "global"); got != 64 {
+		t.Errorf("8 of 40 spent became %d left of 80, want 64", got)
+	}
+}
+
+func TestShardsKeepOrShareOutWhatTheyHeld(t *testing.T) {
+	s := play(t, Config{Policy: Sharded, Rate: rate("12/h"), Burst: 12, Shards: 2, Routing: RoundRobin, Inherit: AsIs})
+	s.admits(0, "a", 4)
+	inside := func() (left []int64) {
+		for _, l := range s.Limiter.(Inspector).Inspect(0).Shards {
+			left = append(left, l.Remaining)
+		}
+		return left
+	}
+	s.change(0, func(c *Config) { c.RetryAfter = RetrySlot })
+	if got := inside(); got[0] != 2 || got[1] != 6 {
+		t.Errorf("two shards stay two and hold %v, want 2 and 6", got)
+	}
+	s.change(0, func(c *Config) { c.Shards = 4 })
+	if got := inside(); len(got) != 4 || got[0] != 2 || got[3] != 2 {
+		t.Errorf("the 8 that two held are held by four as %v, want 2 each", got)
+	}
+	s.change(0, func(c *Config) { c.Policy = Global })
+	if got := s.remaining(0, "a", "global"); got != 8 {
+		t.Errorf("back in one bucket there are %d, want 8", got)
 	}
 }
