@@ -100,7 +100,7 @@ type Bandwidth struct {
 
 // ClientLimit is what a policy gives each client for its own.
 type ClientLimit struct {
-	Rate        Rate  // per-client: the client's own rate
+	Rate        Rate  // per-client: the client's own rate; its windows are the rate's period
 	Burst       int64 // 0: one second's worth, at least 1
 	MaxInFlight int   // concurrency: attempts in flight
 }
@@ -108,7 +108,7 @@ type ClientLimit struct {
 // Queue bounds the waiting of queueing policies.
 type Queue struct {
 	PerClient int           // attempts that may wait for each client; 0: 50
-	MaxWait   time.Duration // longest wait; 0: 250ms
+	MaxWait   time.Duration // longest wait; 0: 250ms. Who has waited exactly so long may still be admitted
 
 	// ForSlot lets attempts beyond MaxInFlight wait for one of their client's to end, instead of
 	// being refused; of concurrency.
@@ -122,16 +122,16 @@ type Config struct {
 	Policy      Policy    // "": global
 	Algorithm   Algorithm // "": token-bucket
 	Rate        Rate
-	Burst       int64 // 0: one second's worth, at least 1
+	Burst       int64 // 0: one second's worth, at least 1; windows have none: they hold rate × window
 	Bandwidths  []Bandwidth
 	Refill      Refill
-	Initial     *int64        // tokens at the start; nil: the burst
-	Window      time.Duration // of the window algorithms; 0: Rate.Per
+	Initial     *int64        // token-bucket: tokens of the global limit at the start; nil: the burst
+	Window      time.Duration // of the global limit of the window algorithms; 0: Rate.Per
 	Start       time.Duration // where windows and aligned refills begin, from the start of the run
 	Client      ClientLimit
 	Queue       Queue
 	Order       Discipline // of fair-queue
-	Quantum     int64      // of deficit-round; 0: the largest cost
+	Quantum     int64      // of deficit-round; 0: the largest cost that a client has announced
 	Guarantee   Rate       // hierarchical: what each client has for certain
 	Ceiling     Rate       // hierarchical: what a client may borrow up to; zero: the global rate
 	Shards      int        // 0: 1

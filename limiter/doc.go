@@ -24,7 +24,8 @@
 //   - A refused attempt charges nothing anywhere: all limits are asked, and only if all agree are all charged.
 //   - The needed wait is the longest that any limit needs: at that time the attempt passes if nobody else comes, and a nanosecond earlier it
 //     does not. What can never pass is told so: Never. Only random routing and limits on what is in flight are estimates,
-//     since nobody knows which shard it will be, or when an attempt will end; and a fair queue says at fairQueue where its wait is one.
+//     since nobody knows which shard it will be, or when an attempt will end. A fair queue's wait is exact under the conditions that fairQueue names,
+//     and a hierarchical one is too long rather than too short when very many other clients regain their tokens before.
 //   - Time that goes back is no time passed.
 //   - A client's state is dropped only when it equals a fresh one's (see Leaver), unless ForgetAfter says otherwise.
 //   - A change of the configuration never grants more than its strategy says.
