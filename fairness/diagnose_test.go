@@ -55,7 +55,7 @@ func TestDiagnosisNamesTheHogAndTheCure(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			length := 20 * time.Second
+			length := 8 * time.Second
 			if c.cause == CostOrder {
 				length = 200 * time.Second // dear attempts are rare
 			}

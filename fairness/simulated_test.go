@@ -27,7 +27,7 @@ func simulate(t *testing.T, p *profiles.Profile) *fairness.Report {
 
 // The model's rejections are those of a simulated limit: long enough that the bound is three standard deviations of the mean.
 func TestSimulationsAgreeWithPredictions(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || underRace {
 		t.Skip("simulates some hours")
 	}
 	for _, c := range []struct {

@@ -46,7 +46,7 @@ func near(t *testing.T, what string, got Number, want, within float64) {
 
 // The lottery of a shared bucket: of 5300/s at a limit of 1000/s each attempt has the same chance.
 func TestSharedBucketStarvesTheSmall(t *testing.T) {
-	const length = 100 * time.Second
+	const length = 40 * time.Second
 	tally := NewTally(clientsOf(starvation), global(1000, 100), Options{Reasons: reasons})
 	drive(tally, starvation, lottery(starvation, 1000, 100), length, 1, nil)
 	r := tally.Report(length)
@@ -70,8 +70,8 @@ func TestRetriesAreNoDemand(t *testing.T) {
 	tenants := append([]tenant(nil), starvation...)
 	tenants[0].retries = 1
 	tally := NewTally(clientsOf(tenants), global(1000, 100), Options{Reasons: reasons})
-	drive(tally, tenants, lottery(tenants, 1000, 100), 60*time.Second, 1, nil)
-	r := tally.Report(60 * time.Second)
+	drive(tally, tenants, lottery(tenants, 1000, 100), 25*time.Second, 1, nil)
+	r := tally.Report(25 * time.Second)
 	conserved(t, "run", r.Measures)
 	near(t, "web admitted", r.Clients[1].AdmittedRate, 10.2, 1.2)
 	near(t, "batch demand", r.Clients[0].Demand, 5000, 30)
