@@ -15,9 +15,18 @@ import (
 	"fairgate/limiter/httplimit"
 )
 
-// mostConnections is how many connections the loopback transport opens for all clients together. Each takes two file descriptors,
-// one at either end, of the thousand that a process may commonly have.
-const mostConnections = 400
+// commonFiles is how many files a process may commonly have open.
+const commonFiles = 1024
+
+// connectionsFor is how many connections the loopback transport opens for each client: enough to keep two cores busy, and together so few that
+// the process never runs out of files, of which each connection takes two, one at either end.
+func connectionsFor(clients, files int) int {
+	const (
+		most  = 400 // for all
+		spare = 64  // for everything else that is open
+	)
+	return max(min(most, (files-spare)/2)/clients, 1)
+}
 
 // server is the handler behind a real HTTP server on the loopback interface.
 type server struct {
@@ -29,7 +38,7 @@ type server struct {
 }
 
 func newServer(clients int) *server {
-	return &server{connections: max(mostConnections/clients, 1), served: make(chan struct{})}
+	return &server{connections: connectionsFor(clients, mostFiles()), served: make(chan struct{})}
 }
 
 // open listens; serve serves.

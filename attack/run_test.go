@@ -324,7 +324,9 @@ func TestARunThatNeverBegan(t *testing.T) {
 func TestARealRunLeavesNothingBehind(t *testing.T) {
 	for _, transport := range []string{TransportMemory, TransportLoopback} {
 		before := goroutines()
-		r := live(t, builtin(t, "starvation", 300*time.Millisecond), Options{Transport: transport})
+		p := builtin(t, "starvation", 300*time.Millisecond)
+		p.Limiter.Rate, p.Limiter.Burst = limiter.PerSecond(5), 1 // so low that even a slow machine meets it
+		r := live(t, p, Options{Transport: transport})
 		if err := r.Wait(); err != nil {
 			t.Fatal(err)
 		}

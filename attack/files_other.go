@@ -1,0 +1,5 @@
+//go:build !unix
+
+package attack
+
+func mostFiles() int { return commonFiles }
