@@ -56,7 +56,7 @@ func TestSharedBucketStarvesTheSmall(t *testing.T) {
 	near(t, "web admitted", r.Clients[1].AdmittedRate, 18.87, 1.5)
 	near(t, "web entitled", r.Clients[1].Entitled, 100, 4)
 	near(t, "Jain", r.Fairness.Jain, 0.4761, 0.01)
-	near(t, "admitted", r.Aggregate.Admitted, 1001, 0.1)
+	near(t, "admitted", r.Aggregate.Admitted, 1002.5, 0.1) // the burst once, over 40 s
 	if f := r.Fairness; f.Verdict != Starved || len(f.Starved) != 3 || r.Clients[0].Starved || !r.Clients[1].Starved {
 		t.Errorf("judged %+v, want the three small clients starved", f)
 	}
