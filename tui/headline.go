@@ -122,7 +122,9 @@ func clientsSee(s *fairness.Snapshot) headline {
 	case fairness.Idle:
 		h.facts = [][]string{{"nobody has asked for anything yet", "no attempt yet"}}
 	case fairness.Unknown:
-		h.facts = [][]string{{clean(j.Why), "no judgement yet"}}
+		why := clean(j.Why)
+		short, _, _ := strings.Cut(why, ":")
+		h.facts = [][]string{{why, short, "no judgement yet"}}
 	case fairness.Contended:
 		h.facts = [][]string{
 			{"nobody starved · worst: " + worst + " gets " + least + " of its entitlement", "worst: " + worst + " gets " + least, worst + " " + least},

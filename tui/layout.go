@@ -64,7 +64,7 @@ func arrange(w, h, clients int) layout {
 	l.plot = rect{0, y, w, panel}
 	switch {
 	case w >= 76:
-		retry := max(27, min(w*3/10, 50))
+		retry := max(30, min(w*3/10, 50))
 		l.plot.w = w - retry
 		l.retry = rect{l.plot.w, y, retry, panel}
 		l.parting = rect{l.plot.w, y, 1, panel}

@@ -87,7 +87,7 @@ func (pl plot) draw(p pane) {
 	chartRows, clientRows, axisRow := pl.divide(p.h)
 	label := 8
 	for i := pl.top; i < pl.top+clientRows; i++ {
-		label = max(label, min(width(clean(s.Clients[i].Name)), p.w/8))
+		label = max(label, min(width(clean(s.Clients[i].Name)), p.w/5))
 	}
 	const values = 6 // columns at the right, for the present value
 	chart := rect{label + 2, 1, p.w - label - 2 - values, p.h - 1}

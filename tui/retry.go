@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
-	"strconv"
+	"time"
 
 	"fairgate/fairness"
 )
@@ -10,10 +13,11 @@ import (
 // A retryPanel shows what refused attempts were told to wait, beside what they would have needed to: a promise and its price.
 type retryPanel struct{ clients []fairness.ClientMeasures }
 
-// A count is one line of a distribution.
+// A count is one line of a distribution: what was at least from and less than to. A line with a name stands for itself.
 type count struct {
-	name string
-	n    int64
+	from, to time.Duration
+	name     string
+	n        int64
 }
 
 func (r retryPanel) draw(p pane) {
@@ -33,16 +37,24 @@ func (r retryPanel) draw(p pane) {
 		return
 	}
 	rows := p.h - 1
-	toldRows := min(len(told), max(1, rows/2))
+	told = merge(told, max(1, min(4, rows/3)))
 	gap := 0
-	if rows >= toldRows+len(needed)+1 {
+	if rows >= len(told)+1+min(len(needed), mostBins) {
 		gap = 1
 	}
-	told, needed = merge(told, toldRows), merge(needed, max(1, rows-toldRows-gap))
-	y := drawCounts(p, 1, "told", told)
-	y = drawCounts(p, y+gap, "needed", needed)
+	needed = merge(needed, max(1, min(mostBins, rows-len(told)-gap)))
+	y := drawCounts(p, 1, "told", told, func(c count) string {
+		if to := (c.to - 1) / time.Second; to > c.from/time.Second {
+			return fmt.Sprintf("%d–%d s", c.from/time.Second, to)
+		}
+		return fmt.Sprintf("%d s", c.from/time.Second)
+	})
+	y = drawCounts(p, y+gap, "needed", needed, func(c count) string { return waitBetween(c.from, c.to) })
 	r.honesty(p, y+1)
 }
+
+// mostBins is how many lines the needed waits get, however much room there is: a shape is seen, not read.
+const mostBins = 6
 
 // honesty says below the distributions how the promise relates to the need.
 func (r retryPanel) honesty(p pane, y int) {
@@ -66,7 +78,7 @@ func (r retryPanel) honesty(p pane, y int) {
 // sums adds the clients up.
 func (r retryPanel) sums() (told, needed []count, refused int64) {
 	seconds := make(map[int64]int64)
-	bins := make(map[fairness.Bin]int64)
+	bins := make(map[count]int64)
 	var never int64
 	for i := range r.clients {
 		c := &r.clients[i]
@@ -75,69 +87,57 @@ func (r retryPanel) sums() (told, needed []count, refused int64) {
 			seconds[t.Seconds] += t.Count
 		}
 		for _, b := range c.RetryAfter.NeededBins {
-			bins[fairness.Bin{From: b.From, To: b.To}] += b.Count
+			bins[count{from: b.From, to: b.To}] += b.Count
 		}
 		never += c.RetryAfter.Never
 	}
-	var sortedTold []fairness.Told
 	for s, n := range seconds {
-		sortedTold = append(sortedTold, fairness.Told{Seconds: s, Count: n})
+		from := time.Duration(s) * time.Second
+		told = append(told, count{from: from, to: from + time.Second, n: n})
 	}
-	slices.SortFunc(sortedTold, func(a, b fairness.Told) int { return int(a.Seconds - b.Seconds) })
-	for _, t := range sortedTold {
-		told = append(told, count{strconv.FormatInt(t.Seconds, 10) + " s", t.Count})
-	}
-	var sortedBins []fairness.Bin
 	for b, n := range bins {
-		if n > 0 {
-			b.Count = n
-			sortedBins = append(sortedBins, b)
+		if b.n = n; n > 0 {
+			needed = append(needed, b)
 		}
 	}
-	slices.SortFunc(sortedBins, func(a, b fairness.Bin) int {
-		if a.From != b.From {
-			return int(min(1, max(-1, a.From-b.From)))
-		}
-		return int(min(1, max(-1, a.To-b.To)))
-	})
-	for _, b := range sortedBins {
-		needed = append(needed, count{waitBetween(b.From, b.To), b.Count})
-	}
+	inOrder := func(a, b count) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) }
+	slices.SortFunc(told, inOrder)
+	slices.SortFunc(needed, inOrder)
 	if never > 0 {
-		needed = append(needed, count{"never", never})
+		needed = append(needed, count{name: "never", n: never})
 	}
 	return told, needed, refused
 }
 
-// merge keeps at most n lines; the rarest go into "others".
+// merge joins neighbours, those with the least in them first, until there are at most n lines. A line with a name joins nobody.
 func merge(counts []count, n int) []count {
-	if len(counts) <= n {
-		return counts
-	}
-	order := slices.Clone(counts)
-	slices.SortStableFunc(order, func(a, b count) int { return int(min(1, max(-1, b.n-a.n))) })
-	if n < 2 {
-		return order[:n]
-	}
-	least := order[n-2].n
-	kept, rest := make([]count, 0, n), count{name: "others"}
-	for _, c := range counts {
-		if c.n >= least && len(kept) < n-1 {
-			kept = append(kept, c)
-		} else {
-			rest.n += c.n
+	for len(counts) > n {
+		least, at := int64(math.MaxInt64), -1
+		for i := 0; i+1 < len(counts); i++ {
+			if sum := counts[i].n + counts[i+1].n; counts[i+1].name == "" && sum < least {
+				least, at = sum, i
+			}
 		}
+		if at < 0 {
+			return counts[:n]
+		}
+		counts[at].to = counts[at+1].to
+		counts[at].n = least
+		counts = slices.Delete(counts, at+1, at+2)
 	}
-	return append(kept, rest)
+	return counts
 }
 
 // drawCounts draws a distribution under one word from row y on and returns the row after it.
-func drawCounts(p pane, y int, word string, counts []count) int {
+func drawCounts(p pane, y int, word string, counts []count, name func(count) string) int {
 	var sum int64
 	names := 6
-	for _, c := range counts {
-		sum += c.n
-		names = max(names, width(c.name))
+	for i := range counts {
+		if counts[i].name == "" {
+			counts[i].name = name(counts[i])
+		}
+		sum += counts[i].n
+		names = max(names, width(counts[i].name))
 	}
 	const words = 7
 	barX := 2 + words + names + 1

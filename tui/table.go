@@ -201,10 +201,11 @@ func (t table) heading(end, w int) string {
 			starved++
 		}
 	}
-	return pick(w,
-		fmt.Sprintf("%d–%d of %d ↑↓ · %d starved out of sight", t.top+1, end, len(t.clients), starved),
-		fmt.Sprintf("%d–%d of %d ↑↓ %d ✗ hidden", t.top+1, end, len(t.clients), starved),
-		fmt.Sprintf("%d–%d of %d ↑↓", t.top+1, end, len(t.clients)))
+	part := fmt.Sprintf("%d–%d of %d ↑↓", t.top+1, end, len(t.clients))
+	if starved == 0 {
+		return part
+	}
+	return pick(w, part+fmt.Sprintf(" · %d starved out of sight", starved), part+fmt.Sprintf(" %d ✗ hidden", starved), part)
 }
 
 // details is the second line of a client, where there is room for one: how it behaves, and by which limit it is refused.
