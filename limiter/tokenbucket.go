@@ -220,18 +220,24 @@ func (b *TokenBucket) advance(now time.Duration) {
 	hi, lo := bits.Mul64(passed, p.tokens)
 	lo, carry := bits.Add64(lo, b.rem, 0)
 	hi += carry
-	var gain uint64
-	switch {
-	case hi == 0 && lo < p.per: // no whole token yet: the usual case under load
+	if hi == 0 && lo < p.per { // no whole token yet: the usual case under load
 		b.rem = lo
 		return
-	case hi == 0:
+	}
+	room := uint64(p.burst) - uint64(b.level)
+	roomHi, roomLo := bits.Mul64(room, p.per)
+	if hi > roomHi || hi == roomHi && lo >= roomLo { // full: the usual case of a client that comes now and then
+		b.level, b.rem = p.burst, 0
+		return
+	}
+	var gain uint64
+	if hi == 0 {
 		gain = lo / p.per
 		b.rem = lo - gain*p.per
-	default: // hi is below per, for no rate is above a token a nanosecond
+	} else { // below per, for no rate is above a token a nanosecond
 		gain, b.rem = bits.Div64(hi, lo, p.per)
 	}
-	b.gain(gain)
+	b.level += int64(gain)
 }
 
 // advancePeriods puts in the tokens of the periods that have ended since last.
@@ -246,14 +252,10 @@ func (b *TokenBucket) advancePeriods(now time.Duration) {
 	if b.level >= p.burst {
 		return
 	}
-	b.gain(periods * p.tokens) // below 2⁶⁴, for no rate is above a token a nanosecond
-}
-
-// gain adds tokens up to the burst, which the level is below.
-func (b *TokenBucket) gain(tokens uint64) {
-	if tokens >= uint64(b.plan.burst)-uint64(b.level) {
-		b.level, b.rem = b.plan.burst, 0
+	gain := periods * p.tokens // below 2⁶⁴, for no rate is above a token a nanosecond
+	if gain >= uint64(p.burst)-uint64(b.level) {
+		b.level = p.burst
 		return
 	}
-	b.level += int64(tokens)
+	b.level += int64(gain)
 }

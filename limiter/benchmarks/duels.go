@@ -38,6 +38,55 @@ func duels() []duel {
 	}
 }
 
+// asides are comparisons without a target: what a decision costs when the time is given, as it is in a simulation.
+func asides() []duel {
+	return []duel{
+		{"bucket, time given", "x/time/rate", timed(ourBucket()), timed(xtimeAt()), 0},
+		{"engine, global policy, time given", "x/time/rate", timed(ourEngine(limiter.Global)), timed(xtimeAt()), 0},
+		{"engine, per-client policy, time given", "x/time/rate", timed(ourEngine(limiter.PerClient)), timed(xtimeAt()), 0},
+	}
+}
+
+func ourBucket() func(now time.Duration) bool {
+	b := must(limiter.NewTokenBucket(limiter.BucketConfig{Rate: limiter.PerSecond(1_000_000), Burst: 1000}, 0))
+	return func(now time.Duration) bool { return b.TryTake(now, 1) }
+}
+
+func xtimeAt() func(now time.Duration) bool {
+	l, start := rate.NewLimiter(1_000_000, 1000), time.Now()
+	return func(now time.Duration) bool { return l.AllowN(start.Add(now), 1) }
+}
+
+func ourEngine(p limiter.Policy) func(now time.Duration) bool {
+	l := must(limiter.New(limiter.Config{
+		Policy: p, Rate: limiter.PerSecond(1_000_000), Burst: 1000,
+		Client: limiter.ClientLimit{Rate: limiter.PerSecond(1_000_000), Burst: 1000},
+	}))
+	client := l.Join(0, limiter.Client{Name: "ada"})
+	id := uint64(0)
+	return func(now time.Duration) bool {
+		id++
+		a := limiter.Attempt{Client: client, ID: id, Cost: 1}
+		if l.Arrive(now, a).Verdict != limiter.Admitted {
+			return false
+		}
+		l.Release(now, a)
+		return true
+	}
+}
+
+// timed lets 900 ns pass from one decision to the next: nine in ten are admitted.
+func timed(decide func(now time.Duration) bool) func(b *testing.B) {
+	now := time.Duration(0)
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			now += 900
+			decide(now)
+		}
+	}
+}
+
 // plenty never runs out while it is measured, scarce is empty nearly all the time.
 var (
 	plenty = limiter.PerSecond(1_000_000_000)

@@ -46,10 +46,10 @@ const (
 
 // newCell holds s in a word, and is nil when s does not fit.
 func newCell(s *state, now time.Duration) *cell {
-	if len(s.buckets) != 1 || s.config.bandwidths[0].grid() {
+	if len(s.buckets()) != 1 || s.config.bandwidths[0].grid() {
 		return nil
 	}
-	b := &s.buckets[0]
+	b := &s.buckets()[0]
 	tokens, per := b.Plan().Reduced()
 	hi, full := bits.Mul64(uint64(b.Plan().Burst()), per)
 	if hi > 0 || full > widest || tokens > longest/uint64(nearest) {
@@ -132,12 +132,11 @@ func (c *cell) fill(s *state, zero int64, now time.Duration) {
 	}
 	s.config = c.config
 	s.one[0] = c.config.plans[0].Restore(now, whole, uint64(part))
-	s.buckets = s.one[:]
 }
 
 // zero is the word for s at now; not ok when a word cannot say it.
 func (c *cell) zero(s *state, now time.Duration) (zero int64, ok bool) {
-	whole, part, _ := s.buckets[0].Exact(now)
+	whole, part, _ := s.buckets()[0].Exact(now)
 	if whole > c.burst || whole < -(widest/c.per) {
 		return 0, false
 	}

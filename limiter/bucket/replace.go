@@ -74,13 +74,13 @@ func (s *state) successor(ch change) *state {
 				old = i
 			}
 			if old < 0 {
-				next.buckets[i] = plan.New(ch.at)
+				next.buckets()[i] = plan.New(ch.at)
 				continue
 			}
-			next.buckets[i] = s.buckets[old]
+			next.buckets()[i] = s.buckets()[old]
 			if ch.filled {
-				next.buckets[i].Refill(ch.at)
-			} else if err := next.buckets[i].ReplacePlan(ch.at, plan, ch.inherit); err != nil {
+				next.buckets()[i].Refill(ch.at)
+			} else if err := next.buckets()[i].ReplacePlan(ch.at, plan, ch.inherit); err != nil {
 				panic(err) // the strategy was checked before
 			}
 		}

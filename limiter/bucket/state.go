@@ -8,36 +8,42 @@ import (
 )
 
 // state is all of a bucket that changes. With LockFree a published state never changes again; its successor is a clone.
-// While cell is set, the state is in the cell's word, and buckets is empty.
+// While cell is set, the state is in the cell's word, and the buckets mean nothing.
 type state struct {
-	config  *configuration
-	cell    *cell
-	buckets []limiter.TokenBucket // one for each bandwidth, in order
-	one     [1]limiter.TokenBucket
+	config *configuration
+	cell   *cell
+	one    [1]limiter.TokenBucket // of the only bandwidth,
+	more   []limiter.TokenBucket  // or of several, in order
+}
+
+func (s *state) buckets() []limiter.TokenBucket {
+	if s.more != nil {
+		return s.more
+	}
+	return s.one[:]
 }
 
 func newState(config *configuration, now time.Duration) *state {
 	s := stateOf(config)
 	for i, plan := range config.plans {
-		s.buckets[i] = plan.New(now)
+		s.buckets()[i] = plan.New(now)
 	}
 	return s
 }
 
-// stateOf is a state with room for config's buckets: inside itself when there is but one.
+// stateOf is a state with room for config's buckets.
 func stateOf(config *configuration) *state {
 	s := &state{config: config}
-	if len(config.plans) == 1 {
-		s.buckets = s.one[:]
-	} else {
-		s.buckets = make([]limiter.TokenBucket, len(config.plans))
+	if n := len(config.plans); n > 1 {
+		s.more = make([]limiter.TokenBucket, n)
 	}
 	return s
 }
 
 func (s *state) clone() *state {
 	next := stateOf(s.config)
-	copy(next.buckets, s.buckets)
+	next.one = s.one
+	copy(next.more, s.more)
 	return next
 }
 
@@ -78,8 +84,8 @@ type outcome struct {
 
 // holds reports whether all bandwidths hold so many.
 func (s *state) holds(now time.Duration, tokens int64) bool {
-	for i := range s.buckets {
-		if !s.buckets[i].Holds(now, tokens) {
+	for i := range s.buckets() {
+		if !s.buckets()[i].Holds(now, tokens) {
 			return false
 		}
 	}
@@ -91,8 +97,8 @@ func (s *state) tryTake(now time.Duration, tokens int64) bool {
 	if !s.holds(now, tokens) {
 		return false
 	}
-	for i := range s.buckets {
-		s.buckets[i].Take(now, tokens)
+	for i := range s.buckets() {
+		s.buckets()[i].Take(now, tokens)
 	}
 	return true
 }
@@ -124,8 +130,8 @@ func (s *state) decide(now time.Duration, o *op) (r outcome, changes bool) {
 
 // commit does what decide said.
 func (s *state) commit(now time.Duration, o *op, taken int64) {
-	for i := range s.buckets {
-		b := &s.buckets[i]
+	for i := range s.buckets() {
+		b := &s.buckets()[i]
 		switch o.kind {
 		case add:
 			b.Add(now, o.tokens)
@@ -152,24 +158,24 @@ func (s *state) describe(now time.Duration, o *op, r *outcome) {
 // available is what can be taken: what the poorest of the bandwidths holds.
 func (s *state) available(now time.Duration) int64 {
 	least := int64(math.MaxInt64)
-	for i := range s.buckets {
-		least = min(least, s.buckets[i].Level(now))
+	for i := range s.buckets() {
+		least = min(least, s.buckets()[i].Level(now))
 	}
 	return least
 }
 
 // wait is the time until all bandwidths hold so many.
 func (s *state) wait(now time.Duration, tokens int64) (longest time.Duration) {
-	for i := range s.buckets {
-		longest = max(longest, s.buckets[i].Wait(now, tokens))
+	for i := range s.buckets() {
+		longest = max(longest, s.buckets()[i].Wait(now, tokens))
 	}
 	return longest
 }
 
 // debt is the time until all bandwidths are out of debt, had so many been taken.
 func (s *state) debt(now time.Duration, tokens int64) (longest time.Duration) {
-	for i := range s.buckets {
-		b := s.buckets[i]
+	for i := range s.buckets() {
+		b := s.buckets()[i]
 		b.Take(now, tokens)
 		longest = max(longest, b.Repaid(now))
 	}
@@ -178,8 +184,8 @@ func (s *state) debt(now time.Duration, tokens int64) (longest time.Duration) {
 
 // full is the time until all bandwidths are full.
 func (s *state) full(now time.Duration) (longest time.Duration) {
-	for i := range s.buckets {
-		longest = max(longest, s.buckets[i].Reset(now))
+	for i := range s.buckets() {
+		longest = max(longest, s.buckets()[i].Reset(now))
 	}
 	return longest
 }

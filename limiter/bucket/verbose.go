@@ -3,6 +3,7 @@ package bucket
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"fairgate/limiter"
@@ -22,8 +23,8 @@ func told[T any](r outcome, value T) Told[T] {
 		Value: value, Available: r.available, Reset: r.full,
 		Bandwidths: append([]Bandwidth(nil), r.config.bandwidths...),
 	}
-	for i := range r.after.buckets {
-		t.Each = append(t.Each, r.after.buckets[i].Level(r.at))
+	for i := range r.after.buckets() {
+		t.Each = append(t.Each, r.after.buckets()[i].Level(r.at))
 	}
 	return t
 }
@@ -61,6 +62,9 @@ func (v Verbose) TakeUpTo(limit int64) Told[int64] {
 	r := v.bucket.take(op{kind: takeUpTo, tokens: limit, detail: true, verbose: true})
 	return told(r, r.taken)
 }
+
+// TakeAll is Bucket.TakeAll.
+func (v Verbose) TakeAll() Told[int64] { return v.TakeUpTo(math.MaxInt64) }
 
 // TakeAnyway is Bucket.TakeAnyway.
 func (v Verbose) TakeAnyway(tokens int64) Told[time.Duration] {

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// A power of two, many times the cores, so that two goroutines rarely meet. And so many that they fill whole
-	// pages of memory, which puts each on a cache line of its own.
-	stripes = 512
+	// A power of two, many times the cores, so that two goroutines rarely meet. No more than that: the slots of a
+	// hundred thousand keys then fill whole pages in each stripe, which puts every slot on one cache line.
+	stripes = 128
 
 	// rest is how long a state must have been fresh before it is dropped by the way. Without it, clients that come
 	// round every few milliseconds would be dropped and made anew each time.
@@ -43,9 +43,11 @@ func NewStore[T any](
 func newStripes[T any]() []stripe[T] { return make([]stripe[T], stripes) }
 
 func (s *Store[T]) stripe(key string) (*stripe[T], uint64) {
-	hash := maphash.String(s.seed, key)
+	hash := s.hash(key)
 	return &s.stripes[hash>>8%stripes], hash
 }
+
+func (s *Store[T]) hash(key string) uint64 { return maphash.String(s.seed, key) }
 
 // Lock is the key's state, and the lock that keeps it: the caller must unlock it when done, and
 // not use the state afterwards.
@@ -55,7 +57,7 @@ func (s *Store[T]) Lock(now time.Duration, key string) (*T, *sync.Mutex) {
 	state := st.find(hash, key)
 	if state == nil {
 		if st.crowded() {
-			st.rebuild(func(key string, state *T) bool { return !s.fresh(now-rest, key, state) })
+			st.rebuild(s.hash, func(key string, state *T) bool { return !s.fresh(now-rest, key, state) })
 		}
 		state = st.insert(hash, key)
 		*state = s.make(now, key)
@@ -101,7 +103,7 @@ func (s *Store[T]) Each(f func(key string, state *T) (keep bool)) {
 	for i := range s.stripes {
 		st := &s.stripes[i]
 		st.mu.Lock()
-		st.rebuild(f)
+		st.rebuild(s.hash, f)
 		st.mu.Unlock()
 	}
 }

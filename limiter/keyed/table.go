@@ -9,18 +9,47 @@ import "math/bits"
 //	slots  ·  s1 ·  ·  s4 s5 ·  ·
 //	             a key with tag a7 and home 1: slot 1, and if that is another's, onwards to the next empty one
 //
-// A Go map would need a table of pointers beside it, or a second search to write the state back.
+// A slot tells its key by the ends of it, which for keys of up to 16 bytes is all there is; the bytes of longer ones
+// are a third line. A Go map would need a table of pointers beside it, or a second search to write the state back.
 type table[T any] struct {
 	tags  []uint8
 	slots []slot[T]
 	taken int // slots that are not empty; removed ones count until the next rebuild
 }
 
+// With a state of 32 bytes a slot is a cache line.
 type slot[T any] struct {
-	hash  uint64
+	ends  ends
 	key   string
 	state T
-	_     uint64 // with a state of 32 bytes a slot is a cache line
+}
+
+func (s *slot[T]) is(key string, ends ends) bool {
+	return s.ends == ends && len(s.key) == len(key) && (len(key) <= 16 || s.key == key)
+}
+
+// ends are a key's first and last bytes, so overlapping that keys of one length of at most 16 differ when their ends
+// differ, and only then.
+type ends [2]uint64
+
+func endsOf(key string) ends {
+	n := len(key)
+	switch {
+	case n >= 8:
+		return ends{eight(key[:8]), eight(key[n-8:])}
+	case n >= 4:
+		return ends{four(key[:4]), four(key[n-4:])}
+	case n > 0:
+		return ends{uint64(key[0]), uint64(key[n/2])<<8 | uint64(key[n-1])}
+	}
+	return ends{}
+}
+
+func eight(s string) uint64 { return four(s[:4]) | four(s[4:8])<<32 }
+
+func four(s string) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
 const (
@@ -42,11 +71,11 @@ func (t *table[T]) find(hash uint64, key string) *T {
 	if len(t.tags) == 0 {
 		return nil
 	}
-	want := tag(hash)
+	want, ends := tag(hash), endsOf(key)
 	for i := t.home(hash); ; {
 		switch t.tags[i] {
 		case want:
-			if s := &t.slots[i]; s.hash == hash && s.key == key {
+			if s := &t.slots[i]; s.is(key, ends) {
 				return &s.state
 			}
 		case empty:
@@ -72,7 +101,7 @@ func (t *table[T]) insert(hash uint64, key string) *T {
 	t.tags[i] = tag(hash)
 	t.taken++
 	s := &t.slots[i]
-	s.hash, s.key = hash, key
+	s.ends, s.key = endsOf(key), key
 	return &s.state
 }
 
@@ -81,8 +110,9 @@ func (t *table[T]) remove(hash uint64, key string) {
 	if len(t.tags) == 0 {
 		return
 	}
+	ends := endsOf(key)
 	for i := t.home(hash); t.tags[i] != empty; {
-		if s := &t.slots[i]; t.tags[i] != removed && s.hash == hash && s.key == key {
+		if s := &t.slots[i]; t.tags[i] == tag(hash) && s.is(key, ends) {
 			t.tags[i], *s = removed, slot[T]{}
 			return
 		}
@@ -93,8 +123,8 @@ func (t *table[T]) remove(hash uint64, key string) {
 }
 
 // rebuild drops what keep does not want and gives the table the size that fits the rest: two slots in three are
-// then taken.
-func (t *table[T]) rebuild(keep func(key string, state *T) bool) {
+// then taken. hash is the one by which the keys were inserted.
+func (t *table[T]) rebuild(hash func(key string) uint64, keep func(key string, state *T) bool) {
 	kept := 0
 	for i, tag := range t.tags {
 		if tag <= removed {
@@ -112,7 +142,8 @@ func (t *table[T]) rebuild(keep func(key string, state *T) bool) {
 	}
 	for i, tag := range t.tags {
 		if tag > removed {
-			*next.insert(t.slots[i].hash, t.slots[i].key) = t.slots[i].state
+			s := &t.slots[i]
+			*next.insert(hash(s.key), s.key) = s.state
 		}
 	}
 	*t = next

@@ -10,7 +10,11 @@ import (
 func TestTableIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hashes := rapid.SliceOfN(rapid.Uint64(), 1, 12).Draw(t, "hashes")
-		keys := rapid.StringN(0, 2, 2)
+		keys := rapid.OneOf(
+			rapid.StringOfN(rapid.SampledFrom([]rune("ab")), 0, 3, -1),
+			rapid.StringOfN(rapid.SampledFrom([]rune("ab")), 4, 20, -1),
+			rapid.SampledFrom([]string{"12345678.middle.12345678", "12345678.center.12345678"}),
+		)
 		var table table[int]
 		model := map[string]int{}
 		hash := func(key string) uint64 {
@@ -33,7 +37,7 @@ func TestTableIsAMap(t *testing.T) {
 				delete(model, key)
 			case 1:
 				odd := func(_ string, n *int) bool { return *n%2 == 1 }
-				table.rebuild(odd)
+				table.rebuild(hash, odd)
 				for k, n := range model {
 					if !odd(k, &n) {
 						delete(model, k)
@@ -42,7 +46,7 @@ func TestTableIsAMap(t *testing.T) {
 			default:
 				if got == nil {
 					if table.crowded() {
-						table.rebuild(func(string, *int) bool { return true })
+						table.rebuild(hash, func(string, *int) bool { return true })
 					}
 					got = table.insert(hash(key), key)
 				}
@@ -59,4 +63,18 @@ func TestTableIsAMap(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Keys of one length up to 16 have the same ends only when they are the same.
+func TestEndsTellShortKeysApart(t *testing.T) {
+	for n := range 17 {
+		zero := make([]byte, n)
+		for i := range n {
+			one := make([]byte, n)
+			one[i] = 1
+			if endsOf(string(one)) == endsOf(string(zero)) {
+				t.Errorf("length %d: byte %d makes no difference", n, i)
+			}
+		}
+	}
 }
