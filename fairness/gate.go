@@ -27,28 +27,20 @@ type GateQuestion struct {
 	Shares      bool          // whether the policy shares by itself, as a fair queue does
 }
 
-// GateResult is the answer; it prints as JSON with the schema's number.
+// GateResult is the answer.
 type GateResult struct {
+	Schema      int      `json:"schema"` // 1
 	Fair        bool     `json:"fair"`
 	Mode        Dispatch `json:"mode"`
 	Why         string   `json:"why"`
 	RequiredCap Number   `json:"required_cap"` // the cap at which per-client buckets would be enough; none when there is no per-client rate
 }
 
-// MarshalJSON puts the schema's number first.
-func (g GateResult) MarshalJSON() ([]byte, error) {
-	type plain GateResult
-	return json.Marshal(struct {
-		Schema int `json:"schema"`
-		plain
-	}{1, plain(g)})
-}
-
 // Gate tells before any request is sent whether a configuration can be fair. Buckets of one's own protect everybody as
 // long as the cap holds all of them at once; else who comes first at the cap decides, and it takes a fair queue. A number in
 // flight protects only if the rate that it amounts to is within each client's part of the cap.
 func Gate(q GateQuestion) GateResult {
-	r := GateResult{Mode: WeightedFairQueue, RequiredCap: None}
+	r := GateResult{Schema: 1, Mode: WeightedFairQueue, RequiredCap: None}
 	sum := float64(q.PerClient) * float64(q.Active)
 	if q.PerClient.Exists() {
 		r.RequiredCap = Number(sum)

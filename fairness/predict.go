@@ -1,7 +1,6 @@
 package fairness
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -21,6 +20,7 @@ type Forecast struct {
 
 // Prediction is what to expect; rates are per second, over all shards.
 type Prediction struct {
+	Schema       int    `json:"schema"` // 1
 	Rate         Number `json:"rate_per_s"`
 	Arrivals     Number `json:"arrivals_per_s"`
 	Shards       int    `json:"shards"`
@@ -50,15 +50,6 @@ type ShardCount struct {
 	Rejected    Number `json:"rejected_per_s"`
 	WithRetries Number `json:"rejected_per_s_with_retries"`
 	Enforced    Number `json:"enforced_per_s"`
-}
-
-// MarshalJSON puts the schema's number first.
-func (p Prediction) MarshalJSON() ([]byte, error) {
-	type plain Prediction
-	return json.Marshal(struct {
-		Schema int `json:"schema"`
-		plain
-	}{1, plain(p)})
 }
 
 // mostArrivals bounds the mean of a window, up to which the sums are exact and quick.
@@ -113,7 +104,7 @@ func Predict(f Forecast) (Prediction, error) {
 	tail, excess := poissonExcess(mean, limit)
 	attempts, rejected := f.settle(f.Shards, limit)
 	p := Prediction{
-		Rate: Number(f.Rate), Arrivals: Number(f.Arrivals), Shards: f.Shards, Window: Number(per), Retries: f.Retries,
+		Schema: 1, Rate: Number(f.Rate), Arrivals: Number(f.Arrivals), Shards: f.Shards, Window: Number(per), Retries: f.Retries,
 		FullWindow: Number(tail), Rejected: Number(excess * float64(f.Shards) / per), PerShard: Number(excess / per),
 		NaiveRetries: Number(excess * float64(f.Shards) / per * float64(f.Retries+1)),
 		WithRetries:  Number(rejected), RejectRatio: ratio(rejected, attempts), Attempts: Number(attempts),

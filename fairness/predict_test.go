@@ -215,8 +215,7 @@ func TestGate(t *testing.T) {
 	}
 	out, err := json.Marshal(Gate(GateQuestion{PerClient: 100, Active: 10, Cap: 999, Buckets: true}))
 	want := `{"schema":1,"fair":false,"mode":"weighted-fair-queue","why":"global cap 999 < sum of per-client limits 1000","required_cap":1000}`
-	// The encoder of the standard library escapes the comparison.
-	if got := strings.ReplaceAll(string(out), `\u003c`, "<"); err != nil || got != want {
+	if got := strings.ReplaceAll(string(out), `\u003c`, "<"); err != nil || got != want { // Marshal escapes for HTML's sake
 		t.Errorf("prints %s (%v), want %s", got, err, want)
 	}
 }

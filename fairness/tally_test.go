@@ -466,3 +466,29 @@ func TestTallyBearsDisorder(t *testing.T) {
 		}
 	})
 }
+
+func TestEntitlementsCountTokensWeightsAndCeilings(t *testing.T) {
+	clients := []Client{{Name: "dear", Cost: 10}, {Name: "heavy", Weight: 3}, {Name: "capped", Weight: 9}, {Name: "small"}, {Name: "silent", Weight: 100}}
+	l := global(100, 10)
+	l.ClientCaps = []Number{None, None, 16, None, None}
+	tally := NewTally(clients, l, Options{Live: true})
+	for i := range 10 {
+		at := time.Duration(i) * time.Second
+		for c, n := range []int{20, 500, 500, 4, 0} { // requests a second
+			for range n {
+				tally.Sent(at, 0, c, true)
+				tally.Observe(Outcome{Client: c, Kind: Rejected, Sent: at, Decided: at, Seen: at})
+				tally.Ended(at, c, GaveUp)
+			}
+		}
+	}
+	// Of 100 tokens a second 4 go to small and 16 to capped; the other 80 are shared 1 : 3.
+	r, s := tally.Report(10*time.Second), tally.Snapshot(10*time.Second)
+	for i, want := range []float64{2, 60, 16, 4, 0} {
+		near(t, r.Clients[i].Name+" in the run", r.Clients[i].Entitled, want, 1e-9)
+		near(t, r.Clients[i].Name+" in the window", s.Clients[i].Entitled, want, 1e-9)
+	}
+	if r.Clients[4].Satisfaction.Exists() || r.Fairness.Active != 4 {
+		t.Errorf("silent is satisfied by %v, %d are active", r.Clients[4].Satisfaction, r.Fairness.Active)
+	}
+}
