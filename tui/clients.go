@@ -14,6 +14,7 @@ type clientColumn struct {
 	rank  int                                            // the higher, the sooner it is left out
 	value func(*fairness.ClientMeasures) fairness.Number // what it is sorted by; nil: the name
 	text  func(*fairness.ClientMeasures) (string, ink)   // nil: a rate, aligned with its column
+	waits bool                                           // the value is a wait in milliseconds, aligned likewise
 }
 
 func plainly(f func(c *fairness.ClientMeasures) string) func(*fairness.ClientMeasures) (string, ink) {
@@ -38,14 +39,10 @@ var clientColumns = [...]clientColumn{
 		text: plainly(func(c *fairness.ClientMeasures) string { return strconv.FormatInt(c.GaveUp, 10) })},
 	{title: "gap", w: 8, rank: 8, value: func(c *fairness.ClientMeasures) fairness.Number { return c.LongestGap },
 		text: plainly(func(c *fairness.ClientMeasures) string { return numberOr(c.LongestGap, 1, " s") })},
-	{title: "adm. p50", w: 10, rank: 11, value: func(c *fairness.ClientMeasures) fairness.Number { return c.Latency.Admitted.P50 },
-		text: plainly(func(c *fairness.ClientMeasures) string { return millis(c.Latency.Admitted.P50) })},
-	{title: "adm. p99", w: 10, rank: 10, value: func(c *fairness.ClientMeasures) fairness.Number { return c.Latency.Admitted.P99 },
-		text: plainly(func(c *fairness.ClientMeasures) string { return millis(c.Latency.Admitted.P99) })},
-	{title: "ref. p99", w: 10, rank: 12, value: func(c *fairness.ClientMeasures) fairness.Number { return c.Latency.Rejected.P99 },
-		text: plainly(func(c *fairness.ClientMeasures) string { return millis(c.Latency.Rejected.P99) })},
-	{title: "queue p99", w: 10, rank: 13, value: func(c *fairness.ClientMeasures) fairness.Number { return c.QueueWait.P99 },
-		text: plainly(func(c *fairness.ClientMeasures) string { return millis(c.QueueWait.P99) })},
+	{title: "adm. p50", w: 10, rank: 11, value: func(c *fairness.ClientMeasures) fairness.Number { return c.Latency.Admitted.P50 }, waits: true},
+	{title: "adm. p99", w: 10, rank: 10, value: func(c *fairness.ClientMeasures) fairness.Number { return c.Latency.Admitted.P99 }, waits: true},
+	{title: "ref. p99", w: 10, rank: 12, value: func(c *fairness.ClientMeasures) fairness.Number { return c.Latency.Rejected.P99 }, waits: true},
+	{title: "queue p99", w: 10, rank: 13, value: func(c *fairness.ClientMeasures) fairness.Number { return c.QueueWait.P99 }, waits: true},
 	{title: "errors", w: 8, rank: 14, value: func(c *fairness.ClientMeasures) fairness.Number { return fairness.Number(c.Errors) },
 		text: plainly(func(c *fairness.ClientMeasures) string { return strconv.FormatInt(c.Errors, 10) })},
 }
@@ -131,8 +128,12 @@ func (t clientTable) draw(p pane) {
 			}
 		}
 		cell := c.text
-		if cell == nil {
-			f := columnFormat(len(t.clients), func(i int) fairness.Number { return c.value(&t.clients[i]) })
+		switch of := func(i int) fairness.Number { return c.value(&t.clients[i]) }; {
+		case c.waits:
+			f := waitsFormat(len(t.clients), of)
+			cell = func(m *fairness.ClientMeasures) (string, ink) { return f(c.value(m)), inkPlain }
+		case cell == nil:
+			f := columnFormat(len(t.clients), of)
 			cell = func(m *fairness.ClientMeasures) (string, ink) { return f.text(c.value(m)), inkPlain }
 		}
 		put := func(y int, k ink, s string) {

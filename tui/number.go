@@ -141,3 +141,24 @@ func millis(n fairness.Number) string {
 	number, unit := wait(time.Duration(min(float64(n), 1e12) * 1e6))
 	return number + " " + unit
 }
+
+// waitsFormat writes the waits of one column, given in milliseconds, in the unit that suits the longest.
+func waitsFormat(n int, of func(int) fairness.Number) func(fairness.Number) string {
+	longest := 0.0
+	for i := range n {
+		longest = max(longest, of(i).Float(0))
+	}
+	decimals, divisor, unit := 1, 1.0, " ms"
+	switch {
+	case longest >= 1000:
+		decimals, divisor, unit = 2, 1000, " s"
+	case longest < 1:
+		decimals, divisor, unit = 0, 0.001, " µs"
+	}
+	return func(v fairness.Number) string {
+		if !v.Exists() {
+			return none
+		}
+		return fairness.Number(float64(v)/divisor).Format(decimals) + unit
+	}
+}

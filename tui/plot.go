@@ -84,7 +84,7 @@ func (pl plot) draw(p pane) {
 		return
 	}
 	s := pl.snap
-	chartRows, clientRows, axisRow := pl.divide(p.h)
+	chartRows, clientRows, lineRows, axisRow := pl.divide(p.h)
 	label := 8
 	for i := pl.top; i < pl.top+clientRows; i++ {
 		label = max(label, min(width(clean(s.Clients[i].Name)), p.w/5))
@@ -100,18 +100,22 @@ func (pl plot) draw(p pane) {
 	p.rule(0, pick(p.w-8, title+", over time", title, "aggregate and allocation", "over time"))
 
 	line := func(y int, name string, values []fairness.Number, now fairness.Number, k ink) {
-		p.text(1, y, inkPlain, fit(name, label))
+		p.text(1, y+lineRows-1, inkPlain, fit(name, label))
 		for x, v := range values {
 			if v.Exists() {
-				p.glyph(chart.x+x, y, k, levels[1+int(math.Round(clamp01(float64(v))*6))]) // never a full cell: the lines stay apart
+				// Never quite up to the line above, so that the lines stay apart.
+				n := 1 + int(math.Round(clamp01(float64(v))*float64(8*lineRows-2)))
+				for up := 0; n > 0; up, n = up+1, n-8 {
+					p.glyph(chart.x+x, y+lineRows-1-up, k, levels[min(n, 8)])
+				}
 			}
 		}
-		p.right(p.w-1, y, inkPlain, now.Format(2))
+		p.right(p.w-1, y+lineRows-1, inkPlain, now.Format(2))
 	}
 	pl.aggregate(p.sub(rect{0, 1, p.w, chartRows}), chart.x, axis)
 	y := 1 + chartRows
 	line(y, "Jain", axis.spread(s.Recent, func(m *fairness.Sample) fairness.Number { return m.Jain }), s.Fairness.Jain, inkPlain)
-	y++
+	y += lineRows
 	for i := pl.top; i < pl.top+clientRows; i++ {
 		c := &s.Clients[i]
 		asks := c.Demand.Float(0)
@@ -126,7 +130,7 @@ func (pl plot) draw(p pane) {
 			now = fairness.Number(c.AdmittedRate.Float(0) / asks)
 		}
 		line(y, clean(c.Name), got, now, inkServed)
-		y++
+		y += lineRows
 	}
 	pl.changes(p, chart, y-1, axis)
 	if axisRow {
@@ -136,8 +140,9 @@ func (pl plot) draw(p pane) {
 }
 
 // divide shares h rows between title, chart, Jain index, clients and time axis. The chart keeps three rows,
-// or two where that lets the last client in.
-func (pl plot) divide(h int) (chart, clients int, axis bool) {
+// or two where that lets the last client in; what it would have beyond tallChart goes to the lines, which grow alike.
+func (pl plot) divide(h int) (chart, clients, lineRows int, axis bool) {
+	const tallChart, tallestLine = 11, 4
 	free := h - 2
 	if axis = h >= 8; axis {
 		free--
@@ -148,7 +153,12 @@ func (pl plot) divide(h int) (chart, clients int, axis bool) {
 			clients = n
 		}
 	}
-	return free - clients, clients, axis
+	chart, lineRows = free-clients, 1
+	for lineRows < tallestLine && chart-(clients+1) >= tallChart {
+		chart -= clients + 1
+		lineRows++
+	}
+	return chart, clients, lineRows, axis
 }
 
 // aggregate draws what was admitted as columns and the limit as a line that, where nothing is above it, runs between two rows.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -71,6 +72,33 @@ func TestWaitsReadAsAPersonWouldWriteThem(t *testing.T) {
 	for n, want := range map[fairness.Number]string{0: "0 ms", 0.42: "420 µs", 1.9: "1.9 ms", 12_345: "12.3 s", fairness.None: none} {
 		if got := millis(n); got != want && n.Exists() {
 			t.Errorf("millis(%v) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+// The waits of a column share a unit and a decimal point, whichever client is asked.
+func TestWaitsOfAColumnAlign(t *testing.T) {
+	for _, c := range []struct{ waits, want []string }{
+		{[]string{"18", "23.5"}, []string{"18.0 ms", "23.5 ms"}},
+		{[]string{"0.42", "0.9"}, []string{"420 µs", "900 µs"}},
+		{[]string{"20", "4100"}, []string{"0.02 s", "4.10 s"}},
+	} {
+		values := make([]fairness.Number, len(c.waits))
+		for i, w := range c.waits {
+			v, err := strconv.ParseFloat(w, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values[i] = fairness.Number(v)
+		}
+		f := waitsFormat(len(values), func(i int) fairness.Number { return values[i] })
+		for i, v := range values {
+			if got := f(v); got != c.want[i] {
+				t.Errorf("%v ms among %v: %q, want %q", v, c.waits, got, c.want[i])
+			}
+		}
+		if f(fairness.None) != none {
+			t.Error("what does not exist has a wait")
 		}
 	}
 }

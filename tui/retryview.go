@@ -29,6 +29,10 @@ func (t retryTable) draw(p pane) {
 		retryPanel{t.clients}.draw(p.sub(rect{0, 0, p.w, above}))
 	}
 	p = p.sub(rect{0, above, p.w, p.h - above})
+	waits := func(get func(*fairness.ClientMeasures) fairness.Number) func(*fairness.ClientMeasures) string {
+		f := waitsFormat(len(t.clients), func(i int) fairness.Number { return get(&t.clients[i]) })
+		return func(c *fairness.ClientMeasures) string { return f(get(c)) }
+	}
 	columns := []struct {
 		title string
 		w     int
@@ -36,9 +40,9 @@ func (t retryTable) draw(p pane) {
 	}{
 		{"refused", 9, func(c *fairness.ClientMeasures) string { return percent(c.RejectRatio) }},
 		{"told", 10, toldRange},
-		{"needed p50", 12, func(c *fairness.ClientMeasures) string { return millis(c.RetryAfter.Needed.P50) }},
-		{"p99", 10, func(c *fairness.ClientMeasures) string { return millis(c.RetryAfter.Needed.P99) }},
-		{"max", 10, func(c *fairness.ClientMeasures) string { return millis(c.RetryAfter.Needed.Max) }},
+		{"needed p50", 12, waits(func(c *fairness.ClientMeasures) fairness.Number { return c.RetryAfter.Needed.P50 })},
+		{"p99", 10, waits(func(c *fairness.ClientMeasures) fairness.Number { return c.RetryAfter.Needed.P99 })},
+		{"max", 10, waits(func(c *fairness.ClientMeasures) fairness.Number { return c.RetryAfter.Needed.Max })},
 		{"kept the promise", 18, promise},
 		{"never", 8, func(c *fairness.ClientMeasures) string { return fmt.Sprint(c.RetryAfter.Never) }},
 	}
