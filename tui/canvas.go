@@ -100,6 +100,8 @@ func (p pane) text(x, y int, k ink, s string) int {
 			n = len(cluster)
 		}
 		switch {
+		case s[0] < 0x20 || s[0] == 0x7f: // a control character that clean was not asked about
+			p.glyph(x, y, k, "?")
 		case columns == 0: // nothing to stand on: a combining mark without a base
 		case visible && x >= 0 && x+columns <= p.w:
 			p.c.set(p.x+x, p.y+y, s[:n], columns, k)

@@ -82,6 +82,9 @@ func picture(now time.Duration, limit float64, policy string, tenants []tenant) 
 				{From: time.Millisecond, To: 2 * time.Millisecond, Count: c.Rejected * 6 / 100},
 				{From: 2 * time.Millisecond, To: 5 * time.Millisecond, Count: c.Rejected / 100}}
 		}
+		c.Latency.Admitted = fairness.Quantiles{P50: 3.1, P90: 3.4, P99: 5.2, Max: 18}
+		c.Latency.Rejected = fairness.Quantiles{P50: 1, P90: 1.1, P99: 1.6, Max: 9}
+		c.QueueWait = fairness.Quantiles{P50: n, P90: n, P99: n, Max: n}
 		if t.told > 0 {
 			c.RetryAfter.Told = []fairness.Told{{Seconds: t.told, Count: c.Rejected}}
 		}

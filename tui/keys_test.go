@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -370,6 +371,96 @@ func TestRandomWalk(t *testing.T) {
 			}
 			if m.top != m.clampTop(m.top) || m.busy != (len(m.wishes) > 0) || m.scale >= scales {
 				t.Fatalf("top %d, busy %v with %d wishes, scale %d", m.top, m.busy, len(m.wishes), m.scale)
+			}
+		}
+	})
+}
+
+// A long evening: a hundred thousand keys, sizes and pictures. What the model remembers stays bounded.
+func TestHundredThousandEvents(t *testing.T) {
+	pictures := []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(60), widePicture()}
+	source := &walkSource{pictures: pictures}
+	random := rand.New(rand.NewPCG(7, 7))
+	var keys []tea.KeyMsg
+	for _, b := range allBindings() {
+		for _, k := range b.Keys() {
+			if k != "q" && k != "ctrl+c" && k != "ctrl+z" {
+				keys = append(keys, keyNamed(k))
+			}
+		}
+	}
+	keys = append(keys, keyNamed("esc"), keyNamed("enter"), keyNamed("backspace"), keyNamed("ü"))
+	m := showing(pictures[0], Options{}, 80, 24)
+	m.source = source
+	for i := range 100_000 {
+		switch n := random.IntN(10); {
+		case n == 0:
+			m = tell(m, tea.WindowSizeMsg{Width: random.IntN(150), Height: random.IntN(60)})
+		case n < 4:
+			m = tell(m, frameMsg{pictures[random.IntN(len(pictures))]})
+		default:
+			m = tell(m, keys[random.IntN(len(keys))])
+		}
+		if i%50 == 0 && m.w > 0 && m.h > 0 {
+			mustFit(t, m.View(), m.w, m.h)
+		}
+		if m.crash.err != nil {
+			t.Fatalf("event %d: %v", i, m.crash.err)
+		}
+	}
+	if len(m.watch.seen) > mostEvents || len(m.wishes) > mostWishes || len(m.order.filter) > longestFilter {
+		t.Errorf("%d events, %d wishes, a filter of %d are remembered", len(m.watch.seen), len(m.wishes), len(m.order.filter))
+	}
+}
+
+// Whatever figures a snapshot holds, sense or nonsense, they are drawn within the screen.
+func TestNonsenseFits(t *testing.T) {
+	number := rapid.OneOf(
+		rapid.Just(fairness.None), rapid.Just(fairness.Number(math.Inf(1))), rapid.Just(fairness.Number(-5)), rapid.Just(fairness.Number(0)),
+		rapid.Custom(func(t *rapid.T) fairness.Number { return fairness.Number(rapid.Float64().Draw(t, "any")) }),
+		rapid.Custom(func(t *rapid.T) fairness.Number { return fairness.Number(rapid.Float64Range(0, 2000).Draw(t, "usual")) }))
+	rapid.Check(t, func(t *rapid.T) {
+		s := picture(rapid.SampledFrom([]time.Duration{0, time.Second, 70 * time.Second, 1000 * time.Hour}).Draw(t, "now"), 1000, "global", starvedTenants)
+		s.Duration = rapid.SampledFrom([]time.Duration{0, 1, time.Second, time.Hour}).Draw(t, "duration")
+		s.Overshoot, s.Speed = rapid.Float64().Draw(t, "overshoot"), rapid.Float64().Draw(t, "speed")
+		s.Profile = rapid.String().Draw(t, "profile")
+		s.Fairness.Jain, s.Fairness.MinSatisfaction, s.Fairness.Worst = number.Draw(t, "jain"), number.Draw(t, "min"), rapid.String().Draw(t, "worst")
+		s.Fairness.Why, s.Fairness.Advice = rapid.String().Draw(t, "why"), rapid.String().Draw(t, "advice")
+		s.Fairness.Verdict = rapid.SampledFrom([]fairness.Verdict{fairness.Fair, fairness.Contended, fairness.Starved, fairness.Idle, fairness.Unknown, ""}).Draw(t, "verdict")
+		s.Aggregate.Admitted, s.Aggregate.Limit, s.Aggregate.Utilization = number.Draw(t, "admitted"), number.Draw(t, "limit"), number.Draw(t, "utilization")
+		s.Limiter.Capacity, s.Limiter.RatePerS = float64(number.Draw(t, "capacity")), number.Draw(t, "rate")
+		for i := range s.Clients {
+			c := &s.Clients[i]
+			c.Name, c.Kind = rapid.String().Draw(t, "name"), rapid.String().Draw(t, "kind")
+			c.Demand, c.AdmittedRate, c.RejectedRate, c.Entitled = number.Draw(t, "demand"), number.Draw(t, "gets"), number.Draw(t, "rejected"), number.Draw(t, "entitled")
+			c.Satisfaction, c.Share, c.LongestGap = number.Draw(t, "satisfaction"), number.Draw(t, "share"), number.Draw(t, "gap")
+			c.RetryAfter.Needed.P99, c.Latency.Admitted.P99 = number.Draw(t, "needed"), number.Draw(t, "latency")
+		}
+		for i := range s.Recent {
+			s.Recent[i].Admitted, s.Recent[i].Limit = float64(number.Draw(t, "admitted then")), float64(number.Draw(t, "limit then"))
+			s.Recent[i].Jain = number.Draw(t, "jain then")
+			if i > 3 {
+				break
+			}
+		}
+		s.Changes = []fairness.Change{{T: number.Draw(t, "changed"), What: rapid.String().Draw(t, "what")}}
+		m := showing(s, Options{}, rapid.IntRange(38, 130).Draw(t, "w"), rapid.IntRange(8, 45).Draw(t, "h"))
+		for v := range views {
+			for range scales {
+				m = press(m.show(v), "v", "+")
+				screen := m.View()
+				if m.crash.err != nil {
+					t.Fatal(m.crash.err)
+				}
+				lines := strings.Split(screen, "\n")
+				if len(lines) != m.h {
+					t.Fatalf("%d lines on %d×%d", len(lines), m.w, m.h)
+				}
+				for _, line := range lines {
+					if width(line) != m.w {
+						t.Fatalf("%d columns on %d×%d: %q", width(line), m.w, m.h, line)
+					}
+				}
 			}
 		}
 	})

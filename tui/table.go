@@ -61,7 +61,7 @@ func (t table) columns(w int) (before, after []column, b bounds) {
 	if w >= 110 {
 		satisfied.title, satisfied.w = "satisfaction", 12
 	}
-	kind := column{title: "kind", w: 11, left: true, cell: func(c *fairness.ClientMeasures) (string, ink) { return c.Kind, inkDim }}
+	kind := column{title: "kind", w: 11, left: true, cell: func(c *fairness.ClientMeasures) (string, ink) { return clean(c.Kind), inkDim }}
 	share := column{title: "share", w: 5, cell: func(c *fairness.ClientMeasures) (string, ink) { return percent(c.Share), inkPlain }}
 	told := column{title: "told", w: 6, cell: toldMostly}
 
