@@ -30,18 +30,24 @@ func (m *metronome) set(on bool) {
 	switch {
 	case on && m.stop == nil && !m.end && clockIsReal():
 		m.stop = beat(period)
-	case !on && m.stop != nil:
-		m.stop()
-		m.stop = nil
+	case !on:
+		m.offLocked()
 	}
 }
 
 // close turns the ticks off for good.
 func (m *metronome) close() {
-	m.set(false)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.end = true
+	m.offLocked()
+}
+
+func (m *metronome) offLocked() {
+	if m.stop != nil {
+		m.stop()
+		m.stop = nil
+	}
 }
 
 // orderDecides reports whether it matters, at these settings, which of two attempts within a millisecond comes first.

@@ -133,41 +133,53 @@ func (l *lane) Rate(time.Duration) float64 { return 0 }
 // next puts up the attempt that is due; where none is, it says when one will be.
 func (l *lane) next() (at time.Duration, ok bool) {
 	for {
-		l.mu.Lock()
-		now := l.run.now()
-		at = l.client.Next(now)
+		now, at := l.look()
 		if at > now {
-			l.asleep = at
-			l.mu.Unlock()
 			return at, false
 		}
-		l.asleep = 0
-		if l.run.options.gate != nil {
-			l.mu.Unlock()
-			l.run.pass(atSend, l.index, 0)
-			l.mu.Lock()
-		}
-		a, due := l.client.Send(now)
-		late := due && a.Try == 0 && now-a.Planned > tooLate
-		switch {
-		case late:
-			l.client.Observe(now, a, Answer{}) // the request is no more
-		case due:
-			l.up.push(a)
-		}
-		l.mu.Unlock()
-		switch {
-		case late:
+		l.run.pass(atSend, l.index, 0)
+		a, due := l.putUp(now)
+		if due && l.isLate(now, &a) {
 			l.run.count(func(t *fairness.Tally) { t.Missed(a.Planned, l.index) })
-		case due:
+		} else if due {
 			return 0, true
 		}
-		select {
-		case <-l.run.over:
+		if l.run.isOver() {
 			return at, false
-		default:
 		}
 	}
+}
+
+// look asks the client when it sends next, and notes that the pacer sleeps until then.
+func (l *lane) look() (now, at time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now = l.run.now()
+	at = l.client.Next(now)
+	l.asleep = 0
+	if at > now {
+		l.asleep = at
+	}
+	return now, at
+}
+
+// putUp takes the client's next attempt and puts it up, unless it is too late: then its request is no more.
+func (l *lane) putUp(now time.Duration) (a Attempt, due bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a, due = l.client.Send(now)
+	switch {
+	case !due:
+	case l.isLate(now, &a):
+		l.client.Observe(now, a, Answer{})
+	default:
+		l.up.push(a)
+	}
+	return a, due
+}
+
+func (l *lane) isLate(now time.Duration, a *Attempt) bool {
+	return a.Try == 0 && now-a.Planned > tooLate
 }
 
 // sleep waits until a moment or for a reason to ask the client again; false when the run is over.
@@ -214,19 +226,24 @@ func (l *lane) take(a *Attempt) bool {
 // observe tells the client and the tally what came of an attempt; o lacks what the attempt knows itself.
 func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) {
 	l.run.pass(atObserve, l.index, a.Number)
-	l.mu.Lock()
-	now := l.run.now()
-	ended, how := l.client.Observe(now, *a, ans)
-	rouse := l.client.Next(now) < l.asleep
-	l.mu.Unlock()
+	now, ended, how := l.tell(a, ans)
 	o.Client, o.Sent, o.Seen, o.Retry, o.Promised = l.index, a.Sent, now, a.Try > 0, a.Promised
 	l.run.observed(o, ended, how)
 	if ended && l.run.shadows.any.Load() {
 		l.run.scoreEnd(a)
 	}
-	if rouse {
+}
+
+// tell tells the client, and wakes the pacer when that brought its next attempt forward.
+func (l *lane) tell(a *Attempt, ans Answer) (now time.Duration, ended bool, how fairness.End) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now = l.run.now()
+	ended, how = l.client.Observe(now, *a, ans)
+	if l.client.Next(now) < l.asleep {
 		l.rouse()
 	}
+	return now, ended, how
 }
 
 // countMissed counts, when all has ended, the attempts that were planned and that nobody sent any more.

@@ -156,6 +156,7 @@ func (r *Run) start(ctx context.Context) (err error) {
 // watch ends the run at its time, and then waits for all that belongs to it.
 func (r *Run) watch(ctx context.Context, lanes *sync.WaitGroup) {
 	defer close(r.done)
+	defer r.caught()
 	var end <-chan time.Time // nil, which never comes, when the run is to go on until stopped
 	if r.end > 0 {
 		timer := time.NewTimer(r.end - r.now())
@@ -174,6 +175,9 @@ func (r *Run) watch(ctx context.Context, lanes *sync.WaitGroup) {
 	lanes.Wait()
 	r.beat.close()
 	if r.server != nil {
+		for _, l := range r.lanes {
+			l.trip.(*loopback).http.CloseIdleConnections()
+		}
 		r.server.close()
 	}
 	for _, l := range r.lanes {

@@ -243,6 +243,37 @@ func TestAPanicEndsTheRunWithItsStack(t *testing.T) {
 	}
 }
 
+// TestAPanicWithALockHeld: a client falls while its lane is locked, and nobody waits for that lock for ever.
+func TestAPanicWithALockHeld(t *testing.T) {
+	for _, at := range []moment{atSend, atObserve} {
+		synctest.Test(t, func(t *testing.T) {
+			r, err := New(builtin(t, "starvation", time.Hour), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.options.gate = trap{at, func() {
+				if r.now() < time.Second {
+					return
+				}
+				for _, l := range r.lanes {
+					l.mu.Lock()
+					l.client = nil // whoever asks it next, falls
+					l.mu.Unlock()
+				}
+			}}
+			if err := r.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Wait(); err == nil || !strings.Contains(err.Error(), "nil pointer") {
+				t.Errorf("the run ended with %v", err)
+			}
+			if a := r.Report().Aggregate; a.AdmittedCount < 900 {
+				t.Errorf("the report has %d admissions", a.AdmittedCount)
+			}
+		})
+	}
+}
+
 // trap is a gate that somebody falls into.
 type trap struct {
 	m    moment
