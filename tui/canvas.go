@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -18,10 +19,11 @@ type cell struct {
 type canvas struct {
 	w, h  int
 	cells []cell
+	odd   []bool // by row: it holds characters of other scripts than the dashboard's own
 }
 
 func newCanvas(w, h int) *canvas {
-	c := &canvas{w: w, h: h, cells: make([]cell, w*h)}
+	c := &canvas{w: w, h: h, cells: make([]cell, w*h), odd: make([]bool, h)}
 	for i := range c.cells {
 		c.cells[i].text = " "
 	}
@@ -42,6 +44,37 @@ func (c *canvas) set(x, y int, text string, columns int, k ink) {
 	if columns == 2 {
 		row[x+1] = cell{"", k}
 	}
+}
+
+// settle makes sure that a terminal will see every row as wide as it is. In some scripts, what ends one text and begins the next melts into
+// one cluster, however far apart they were meant; where that happens, a row's foreign characters become question marks.
+func (c *canvas) settle() {
+	for y := range c.h {
+		if !c.odd[y] {
+			continue
+		}
+		row := c.cells[y*c.w : (y+1)*c.w]
+		var b strings.Builder
+		for i := range row {
+			b.WriteString(row[i].text)
+		}
+		if width(b.String()) == c.w {
+			continue
+		}
+		for i := range row {
+			if row[i].text == "" {
+				row[i].text = " "
+			} else if isForeign(row[i].text) {
+				row[i].text = "?"
+			}
+		}
+	}
+}
+
+// isForeign reports whether a cluster is neither Latin nor one of the signs and blocks that the dashboard draws with.
+func isForeign(cluster string) bool {
+	r, n := utf8.DecodeRuneInString(cluster)
+	return n < len(cluster) || r >= 0x300 && r < 0x2010 || r >= 0x27c0
 }
 
 // paint is the picture in a look's colours and characters, lines parted by newlines.
@@ -104,6 +137,9 @@ func (p pane) text(x, y int, k ink, s string) int {
 			p.glyph(x, y, k, "?")
 		case columns == 0: // nothing to stand on: a combining mark without a base
 		case visible && x >= 0 && x+columns <= p.w:
+			if n > 1 && isForeign(s[:n]) {
+				p.c.odd[p.y+y] = true
+			}
 			p.c.set(p.x+x, p.y+y, s[:n], columns, k)
 		case visible && x >= 0 && x < p.w:
 			p.c.set(p.x+x, p.y+y, " ", 1, k)

@@ -9,19 +9,25 @@ import (
 // draw makes the picture of the whole screen.
 func (m Model) draw() *canvas {
 	c := newCanvas(m.w, m.h)
+	m.drawOn(c)
+	c.settle()
+	return c
+}
+
+func (m Model) drawOn(c *canvas) {
 	all := c.pane(rect{0, 0, m.w, m.h})
 	if m.w < MinWidth || m.h < MinHeight {
 		text := fmt.Sprintf("The dashboard needs %d×%d, this terminal has %d×%d: enlarge it. The run goes on; q quits.", MinWidth, MinHeight, m.w, m.h)
 		for y, line := range wrap(text, m.w, m.h) {
 			all.text(0, y, inkPlain, line)
 		}
-		return c
+		return
 	}
 	s := m.shown
 	if s == nil {
 		all.text(1, 0, inkPlain, "waiting for the first picture of the run")
 		drawFooter(c.pane(rect{0, m.h - 1, m.w, 1}), m.keys, m.trouble, m.news, m.typing)
-		return c
+		return
 	}
 	l := arrange(m.w, m.h, len(s.Clients))
 	now := *s
@@ -34,7 +40,7 @@ func (m Model) draw() *canvas {
 	if m.help {
 		y := l.headlines.y + l.headlines.h
 		drawHelp(c.pane(rect{0, y, m.w, l.footer.y - y}), m.keys, m.helpTop)
-		return c
+		return
 	}
 	drawTabs(c.pane(l.topRule), m.view, behind(s.Generator))
 	top := m.clampTop(m.top)
@@ -44,13 +50,13 @@ func (m Model) draw() *canvas {
 	switch m.view {
 	case clientsView:
 		clientTable{s.Clients, m.order, top, m.typing}.draw(body)
-		return c
+		return
 	case retryView:
 		retryTable{s.Clients, top}.draw(body)
-		return c
+		return
 	case eventsView:
 		drawEvents(body, allEvents(m.watch, s), top)
-		return c
+		return
 	}
 	t := table{clients: s.Clients, axis: newAxis(m.scale, s.Clients), top: top, perClient: l.perClient}
 	bars := t.draw(c.pane(l.table))
@@ -60,7 +66,6 @@ func (m Model) draw() *canvas {
 	for y := 1; y < l.parting.h; y++ {
 		c.pane(l.parting).glyph(0, y, inkDim, "│")
 	}
-	return c
 }
 
 // body is the part of the screen that belongs to a view other than the overview: all between the headlines and what to do about them.

@@ -17,7 +17,7 @@ func clean(s string) string {
 	if isPrintableASCII(s) {
 		return s
 	}
-	s = ansi.Strip(s)
+	s = ansi.Strip(strings.ToValidUTF8(s, "?"))
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r':
