@@ -25,4 +25,3 @@ func (wallClock) IsWallClock() bool  { return true }
 type steadyClock struct{ start time.Time }
 
 func (c steadyClock) Now() time.Duration { return time.Since(c.start) }
-func (c steadyClock) IsWallClock() bool  { return false }

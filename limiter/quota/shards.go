@@ -43,10 +43,15 @@ func (a *account) fresh(now time.Duration) bool {
 
 // level is the sum over all shards, in tokens, rounded down.
 func (a *account) level(now time.Duration) int64 {
-	sum, shards := int64(0), a.shards()
+	sum, parts, shards := int64(0), uint64(0), a.shards()
 	n := int64(len(shards))
 	for i := range shards {
-		sum += max(shards[i].Level(now), math.MinInt64/n) // so that debts beyond counting do not wrap
+		whole, part, of := shards[i].Exact(now)
+		sum += max(whole, math.MinInt64/n) // so that debts beyond counting do not wrap
+		if parts += part; parts >= of {
+			parts -= of
+			sum++
+		}
 	}
 	return (sum - ((sum%n)+n)%n) / n
 }
