@@ -2,15 +2,6 @@ package fairness
 
 import "math"
 
-// poissonTail is P(X ≥ k) for X Poisson with that mean.
-func poissonTail(mean float64, k int64) float64 {
-	if k <= 0 {
-		return 1
-	}
-	p, _ := poissonExcess(mean, k-1)
-	return p
-}
-
 // poissonExcess is P(X > limit) and E[(X − limit)+] for X Poisson with that mean.
 //
 // It adds up the terms on the side of the limit that the mean does not lie on, where they fall off from the first on, and so

@@ -148,8 +148,8 @@ func TestPoissonOfAMillion(t *testing.T) {
 		if math.Abs(ea-eb-a) > 1e-6 {
 			t.Errorf("mean %v: the sums meet at %v and %v, a step of %v", mean, ea, eb, a)
 		}
-		if p := poissonTail(mean, 0); p != 1 {
-			t.Errorf("P(X ≥ 0) is %v", p)
+		if tail, excess := poissonExcess(mean, 0); tail != 1 || excess != mean {
+			t.Errorf("mean %v: beyond nothing lies %v of it, with probability %v", mean, excess, tail)
 		}
 		if tail, _ := poissonExcess(mean, int64(100*mean)); tail != 0 {
 			t.Errorf("mean %v: P(X > 100 times as many) is %v", mean, tail)
