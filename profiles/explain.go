@@ -6,8 +6,13 @@ import (
 )
 
 // YAML is the profile in full, with every default written out. Read back it
-// is the same profile.
+// is the same profile. The error is of a step whose Set is no YAML.
 func (p *Profile) YAML() ([]byte, error) {
+	for i := range p.Lesson {
+		if _, _, err := p.Lesson[i].change(); err != nil {
+			return nil, err
+		}
+	}
 	return emit(profileKeys.write(p), nil), nil
 }
 

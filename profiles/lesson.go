@@ -9,7 +9,7 @@ import (
 // stepKeys are the keys of a step of a lesson.
 var stepKeys = object[Step]{
 	text("say", func(s *Step) *string { return &s.Say }),
-	{key: "set", read: readSet, write: func(s *Step) *node { return s.set }},
+	{key: "set", read: readSet, write: func(s *Step) *node { n, _, _ := s.change(); return n }},
 	text("ask", func(s *Step) *string { return &s.Ask }),
 	{key: "choices", read: readChoices, write: writeChoices},
 	text("reveal", func(s *Step) *string { return &s.Reveal }),
@@ -106,22 +106,27 @@ func writeChoices(s *Step) *node {
 	return n
 }
 
+// change is what the step sets, nil for nothing, and the key that it stands at.
+func (s *Step) change() (set *node, path string, err error) {
+	if s.set != nil || len(s.Set) == 0 {
+		return s.set, s.path, nil
+	}
+	set, err = parseTree(newSource("set", s.Set), s.Set)
+	return set, "set", err
+}
+
 // Apply is the profile after the step's change; p itself stays as it is. What
 // the change does not name stays too: mappings are merged key by key, clients by
 // their name, and a client of a new name is added. The error is an *Error with
 // the place in the file that the step was read from.
 func (s *Step) Apply(p *Profile) (*Profile, error) {
 	q := p.Clone()
-	set, path := s.set, s.path
+	set, path, err := s.change()
+	if err != nil {
+		return nil, err
+	}
 	if set == nil {
-		if len(s.Set) == 0 {
-			return q, nil
-		}
-		var err error
-		if set, err = parseTree(newSource("set", s.Set), s.Set); err != nil {
-			return nil, err
-		}
-		path = "set"
+		return q, nil
 	}
 	if q.places == nil {
 		q.places = make(map[string]position)

@@ -85,6 +85,30 @@ func TestChangingTheKindOfAThing(t *testing.T) {
 	}
 }
 
+// A step that was made by a program is written and applied as one that was read.
+func TestAStepOfAProgram(t *testing.T) {
+	p, err := Parse("f.yaml", []byte("clients: [{name: web}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Lesson = []Step{{Say: "now", Set: []byte("duration: 5s\n")}}
+	readsBack(t, p)
+	for _, c := range []struct{ set, want string }{
+		{"duration: 5", "set:1:11: set.duration: \"5\" has no unit"},
+		{"limiter: [", "set:1:10: is no valid YAML"},
+		{"clients: [{name: web, cost: 500}]", "set:1:29: set.clients[0].cost: 500 is above the burst"},
+	} {
+		step := Step{Set: []byte(c.set)}
+		if _, err := step.Apply(p); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.set, err, c.want)
+		}
+	}
+	p.Lesson[0].Set = []byte("limiter: [")
+	if _, err := p.YAML(); err == nil {
+		t.Error("a step that is no YAML is written")
+	}
+}
+
 func TestFill(t *testing.T) {
 	now := []byte(`{"aggregate":{"admitted_rps":1003.27,"admitted":30098,"utilization":1},
 		"fairness":{"jain":null,"starved":["web","mobile","sync"],"verdict":"starved"},

@@ -17,7 +17,7 @@ import (
 const (
 	maxBytes  = 256 << 10
 	maxDepth  = 64
-	maxColons = 20_000 // the parser takes time by the square of a mapping's keys
+	maxColons = 10_000 // the parser takes time by the square of a mapping's keys
 	// maxOpen bounds brackets before the parser recurses into them; they are
 	// counted without looking at quotes and comments, hence the room.
 	maxOpen = 1000
