@@ -29,6 +29,8 @@ type still struct {
 
 func (s *still) Snapshot() *fairness.Snapshot { return s.snap }
 
+func (s *still) Can(Command) bool { return true }
+
 func (s *still) Do(c Command) error {
 	s.did = append(s.did, c)
 	return s.err

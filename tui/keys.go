@@ -6,11 +6,12 @@ import (
 
 // keys are the bindings. The footer and the help are made of them, so that neither can promise what no key does.
 type keys struct {
-	policy, policyBack, faster, slower               key.Binding
-	scale, pause, up, down, pageUp, pageDown         key.Binding
-	nextView, lastView, order, reverse, filter, keep key.Binding
-	views                                            [views]key.Binding
-	help, quit, interrupt, suspend                   key.Binding
+	algorithm, burstUp, burstDown, clientUp, clientDown, retryAfter, undo key.Binding
+	policy, policyBack, faster, slower                                    key.Binding
+	scale, pause, up, down, pageUp, pageDown                              key.Binding
+	nextView, lastView, order, reverse, filter, keep                      key.Binding
+	views                                                                 [views]key.Binding
+	help, quit, interrupt, suspend                                        key.Binding
 }
 
 func newKeys() keys {
@@ -22,6 +23,13 @@ func newKeys() keys {
 		policyBack: bind("P", "previous policy", "P"),
 		faster:     bind("+", "limit up", "+", "="),
 		slower:     bind("-", "limit down", "-", "_"),
+		algorithm:  bind("a", "algorithm", "a"),
+		burstUp:    bind("b", "burst up", "b"),
+		burstDown:  bind("B", "burst down", "B"),
+		clientUp:   bind("c", "client limit up", "c"),
+		clientDown: bind("C", "client limit down", "C"),
+		retryAfter: bind("t", "way of telling", "t"),
+		undo:       bind("u", "undo", "u"),
 		scale:      bind("v", "scale", "v"),
 		pause:      bind("space", "pause", " "),
 		up:         bind("↑", "clients above", "up", "k"),
@@ -45,6 +53,19 @@ func newKeys() keys {
 	return k
 }
 
+// tune switches the keys on whose commands the source carries out, and the others off.
+func (k *keys) tune(s Source) {
+	tuner, ok := s.(Tuner)
+	can := func(c Command) bool { return ok && tuner.Can(c) }
+	k.algorithm.SetEnabled(can(StepAlgorithm{}))
+	k.burstUp.SetEnabled(can(ScaleBurst{}))
+	k.burstDown.SetEnabled(can(ScaleBurst{}))
+	k.clientUp.SetEnabled(can(ScaleClientRate{}))
+	k.clientDown.SetEnabled(can(ScaleClientRate{}))
+	k.retryAfter.SetEnabled(can(StepRetryAfter{}))
+	k.undo.SetEnabled(can(Undo{}))
+}
+
 // footer are the bindings of the last line as they stand there. Where there is no room for all, those with the
 // highest rank stay.
 func (k keys) footer() []footerKey {
@@ -65,7 +86,7 @@ type keyGroup struct {
 // groups are all bindings.
 func (k keys) groups() []keyGroup {
 	return []keyGroup{
-		{"limiter", []key.Binding{k.policy, k.policyBack, k.faster, k.slower}},
+		{"limiter", []key.Binding{k.policy, k.policyBack, k.faster, k.slower, k.algorithm, k.burstUp, k.burstDown, k.clientUp, k.clientDown, k.retryAfter, k.undo}},
 		{"views", append(k.views[:len(k.views):len(k.views)], k.nextView, k.lastView)},
 		{"clients", []key.Binding{k.order, k.reverse, k.filter}},
 		{"picture", []key.Binding{k.scale, k.pause, k.keep, k.up, k.down, k.pageUp, k.pageDown}},

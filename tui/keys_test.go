@@ -66,6 +66,7 @@ func TestHelpKnowsEveryBinding(t *testing.T) {
 
 func TestKeysDoWhatTheHelpSays(t *testing.T) {
 	source := &still{snap: manyPicture(30)}
+	source.snap.Limiter.ClientRatePerS = 250
 	start := func() Model {
 		m := New(source, Options{})
 		source.did = nil
@@ -75,6 +76,9 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 		"p": StepPolicy{By: 1}, "P": StepPolicy{By: -1},
 		"+": ScaleRate{22 * 10000, 20 * 10000}, "=": ScaleRate{22 * 10000, 20 * 10000},
 		"-": ScaleRate{18 * 10000, 20 * 10000}, "_": ScaleRate{18 * 10000, 20 * 10000},
+		"a": StepAlgorithm{By: 1}, "b": ScaleBurst{110, 100}, "B": ScaleBurst{91, 100},
+		"c": ScaleClientRate{27 * 10000, 25 * 10000}, "C": ScaleClientRate{24 * 10000, 25 * 10000},
+		"t": StepRetryAfter{By: 1}, "u": Undo{},
 	}
 	for k, want := range commands {
 		press(start(), k)
@@ -171,6 +175,33 @@ func TestEveryKeyInEveryView(t *testing.T) {
 
 // row is line n of the screen, counted from 0.
 func row(m Model, n int) string { return strings.Split(m.View(), "\n")[n] }
+
+// A run that cannot be tuned further has no keys for it, and its help none either.
+func TestKeysOfWhatCannotBeDoneAreOff(t *testing.T) {
+	var did []Command
+	source := moving{starvedPicture, func(c Command) error { did = append(did, c); return nil }}
+	m := tell(tell(New(source, Options{}), tea.WindowSizeMsg{Width: 120, Height: 40}), frameMsg{starvedPicture()})
+	m = press(m, "a", "b", "B", "c", "C", "t", "u", "x")
+	if len(did) > 0 {
+		t.Errorf("did %v", did)
+	}
+	help := press(m, "?").View()
+	for _, word := range []string{"algorithm", "burst up", "client limit", "way of telling", "undo", "keep as text"} {
+		if strings.Contains(help, word) {
+			t.Errorf("the help promises %q:\n%s", word, help)
+		}
+	}
+}
+
+func TestBurstSteps(t *testing.T) {
+	for _, c := range []struct{ from, up, down int64 }{{100, 110, 91}, {1, 2, 1}, {2, 3, 1}, {9, 10, 8}, {10, 11, 9}, {1000, 1100, 910}} {
+		s := &fairness.Snapshot{Limiter: fairness.Limit{Burst: c.from}}
+		up, down := stepBurst(s, 1), stepBurst(s, -1)
+		if up != (ScaleBurst{c.up, c.from}) || down != (ScaleBurst{c.down, c.from}) {
+			t.Errorf("from %d: up %v, down %v; want %d and %d", c.from, up, down, c.up, c.down)
+		}
+	}
+}
 
 // While the picture is paused the run goes on, and the clock shows it.
 func TestPauseHoldsThePictureOnly(t *testing.T) {

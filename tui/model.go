@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"math"
 	"runtime/debug"
 	"time"
 
@@ -93,6 +92,7 @@ func (c *crash) keep(recovered any) {
 func New(s Source, o Options) Model {
 	k := newKeys()
 	k.keep.SetEnabled(o.Keep != nil)
+	k.tune(s)
 	return Model{source: s, look: newLook(o), keys: k, keep: o.Keep, crash: new(crash)}
 }
 
@@ -234,16 +234,12 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 			where, err := m.keep(screen.paint(&look{ascii: m.look.ascii}), screen.svg(m.look))
 			return keptMsg{where, err}
 		})
-	case key.Matches(msg, k.policy):
-		return m.wish(func(*fairness.Snapshot) Command { return StepPolicy{By: 1} })
-	case key.Matches(msg, k.policyBack):
-		return m.wish(func(*fairness.Snapshot) Command { return StepPolicy{By: -1} })
-	case key.Matches(msg, k.faster):
-		return m.wish(func(s *fairness.Snapshot) Command { return stepRate(s, 1) })
-	case key.Matches(msg, k.slower):
-		return m.wish(func(s *fairness.Snapshot) Command { return stepRate(s, -1) })
 	case msg.Type == tea.KeyEsc:
 		m.help = false
+	default:
+		if w := k.wish(msg); w != nil {
+			return m.wish(w)
+		}
 	}
 	return m, nil
 }
@@ -316,43 +312,6 @@ func (m *Model) carryOut() tea.Cmd {
 		err := source.Do(c)
 		return doneMsg{source.Snapshot(), err}
 	})
-}
-
-// niceRates are the steps between 1 and 10 that + and − take: about 10% each, in two digits (the E24 series of preferred numbers).
-var niceRates = [...]int64{10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91, 100}
-
-// stepRate goes to the next nice rate above (by 1) or below (by −1) the one in force.
-func stepRate(s *fairness.Snapshot, by int) ScaleRate {
-	rate := s.Limiter.RatePerS.Float(0)
-	if !(rate > 0) {
-		return ScaleRate{1, 1}
-	}
-	// From here on rate = digits × power of ten, digits in [10, 100).
-	power := math.Pow(10, math.Floor(math.Log10(rate)+1e-12)-1)
-	digits := rate / power
-	target := int64(0)
-	if by > 0 {
-		for _, n := range niceRates {
-			if float64(n) > digits*(1+1e-6) {
-				target = n
-				break
-			}
-		}
-		if target == 0 {
-			target = 110
-		}
-	} else {
-		target = 9 // below 10: 9.1, in tenths further down
-		for _, n := range niceRates {
-			if float64(n) < digits*(1-1e-6) {
-				target = n
-			}
-		}
-		if target < 10 {
-			return ScaleRate{91, int64(math.Round(digits * 10))}
-		}
-	}
-	return ScaleRate{target * 10000, int64(math.Round(digits * 10000))}
 }
 
 // View draws the present picture. It depends on the model alone.
