@@ -1,7 +1,7 @@
 package tui
 
 // drawFooter writes the keys, or in their place what went wrong.
-func drawFooter(p pane, k keys, trouble, news string, typing bool) {
+func drawFooter(p pane, k keys, v view, trouble, news string, typing bool) {
 	if trouble != "" {
 		p.text(1, 0, inkRefusedB, fit("✗ "+clean(trouble), p.w-1))
 		return
@@ -14,7 +14,7 @@ func drawFooter(p pane, k keys, trouble, news string, typing bool) {
 		p.text(1, 0, inkPlain, fit("part of a name or kind; enter keeps the filter, esc drops it", p.w-1))
 		return
 	}
-	all := k.footer()
+	all := k.footer(v)
 	cost := func(f footerKey) int { return width(f.binding.Help().Key) + 1 + width(f.binding.Help().Desc) + 2 }
 	most := 0
 	for rank, room := 1, p.w+1; rank <= len(all); rank++ {

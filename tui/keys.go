@@ -32,15 +32,15 @@ func newKeys() keys {
 		undo:       bind("u", "undo", "u"),
 		scale:      bind("v", "scale", "v"),
 		pause:      bind("space", "pause", " "),
-		up:         bind("↑", "clients above", "up", "k"),
-		down:       bind("↓", "clients below", "down", "j"),
+		up:         bind("↑", "up", "up", "k"),
+		down:       bind("↓", "down", "down", "j"),
 		pageUp:     bind("pgup", "a page up", "pgup"),
 		pageDown:   bind("pgdn", "a page down", "pgdown"),
 		nextView:   bind("tab", "next view", "tab"),
 		lastView:   bind("⇧tab", "view before", "shift+tab"),
-		order:      bind("o", "order by next column", "o"),
-		reverse:    bind("O", "turn the order round", "O"),
-		filter:     bind("/", "filter the clients", "/"),
+		order:      bind("o", "order by", "o"),
+		reverse:    bind("O", "turn round", "O"),
+		filter:     bind("/", "filter", "/"),
 		keep:       bind("x", "keep as text and SVG", "x"),
 		help:       bind("?", "help", "?"),
 		quit:       bind("q", "quit", "q"),
@@ -68,7 +68,13 @@ func (k *keys) tune(s Source) {
 
 // footer are the bindings of the last line as they stand there. Where there is no room for all, those with the
 // highest rank stay.
-func (k keys) footer() []footerKey {
+func (k keys) footer(v view) []footerKey {
+	switch v {
+	case clientsView:
+		return []footerKey{{k.policy, 4}, {k.order, 3}, {k.reverse, 6}, {k.filter, 5}, {k.nextView, 7}, {k.help, 2}, {k.quit, 1}}
+	case retryView, eventsView:
+		return []footerKey{{k.policy, 3}, {k.up, 6}, {k.down, 5}, {k.pause, 7}, {k.nextView, 4}, {k.help, 2}, {k.quit, 1}}
+	}
 	return []footerKey{{k.policy, 3}, {k.faster, 4}, {k.slower, 5}, {k.scale, 6}, {k.pause, 7}, {k.nextView, 8}, {k.help, 2}, {k.quit, 1}}
 }
 

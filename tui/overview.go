@@ -26,7 +26,7 @@ func (m Model) drawOn(c *canvas) {
 	s := m.shown
 	if s == nil {
 		all.text(1, 0, inkPlain, "waiting for the first picture of the run")
-		drawFooter(c.pane(rect{0, m.h - 1, m.w, 1}), m.keys, m.trouble, m.news, m.typing)
+		drawFooter(c.pane(rect{0, m.h - 1, m.w, 1}), m.keys, m.view, m.trouble, m.news, m.typing)
 		return
 	}
 	l := arrange(m.w, m.h, len(s.Clients))
@@ -36,7 +36,7 @@ func (m Model) drawOn(c *canvas) {
 	lines := c.pane(l.headlines)
 	drawHeadline(lines, 0, monitoring(s), s.Aggregate.Utilization)
 	drawHeadline(lines, 1, clientsSee(s), fairness.None)
-	drawFooter(c.pane(l.footer), m.keys, m.trouble, m.news, m.typing)
+	drawFooter(c.pane(l.footer), m.keys, m.view, m.trouble, m.news, m.typing)
 	if m.help {
 		y := l.headlines.y + l.headlines.h
 		drawHelp(c.pane(rect{0, y, m.w, l.footer.y - y}), m.keys, m.helpTop)
