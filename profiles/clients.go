@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -223,9 +224,9 @@ func readRetry(r *reader, n *node, path string, c *Client) {
 		case NoBackoff:
 			t.Base, t.Max = 0, 0
 		case Fixed:
-			t.Base, t.Max = cmpOr(t.Base, defaultBase), 0
+			t.Base, t.Max = cmp.Or(t.Base, defaultBase), 0
 		case Exponential:
-			t.Base, t.Max = cmpOr(t.Base, defaultBase), cmpOr(t.Max, max(t.Base, defaultMax))
+			t.Base, t.Max = cmp.Or(t.Base, defaultBase), cmp.Or(t.Max, max(t.Base, defaultMax))
 		}
 		delete(r.places, path+".base")
 		delete(r.places, path+".max")
@@ -244,11 +245,4 @@ func readRetry(r *reader, n *node, path string, c *Client) {
 			t.Max = 50 * t.Base // as the defaults are to each other
 		}
 	}
-}
-
-func cmpOr(d, otherwise time.Duration) time.Duration {
-	if d != 0 {
-		return d
-	}
-	return otherwise
 }
