@@ -108,7 +108,7 @@ func (m Model) guarded(f func() tea.Msg) tea.Cmd {
 			if r := recover(); r != nil {
 				var c crash
 				c.keep(r)
-				msg = crashMsg{c.err}
+				msg = crashMsg(c)
 			}
 		}()
 		return f()

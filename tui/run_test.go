@@ -86,7 +86,7 @@ func TestRunEndsInEveryWay(t *testing.T) {
 		{name: "a panic in Snapshot", source: moving{func() *fairness.Snapshot { panic("boom in Snapshot") }, nothing}, exit: Failed, err: "boom in Snapshot"},
 		{name: "a panic in Do", source: moving{always(starvedPicture()), func(Command) error { panic("boom in Do") }}, typed: "p", exit: Failed, err: "boom in Do"},
 		{name: "a panic in View", source: moving{always(starvedPicture()), nothing}, change: func(m *Model) { m.look, m.w, m.h = nil, 80, 24 }, exit: Failed, err: "nil pointer"},
-		{name: "a panic in Update", source: moving{always(starvedPicture()), nothing}, typed: "p", change: func(m *Model) { m.wishes = make([]wish, 1, 1); m.latest = starvedPicture() }, exit: Failed, err: "nil pointer"},
+		{name: "a panic in Update", source: moving{always(starvedPicture()), nothing}, typed: "p", change: func(m *Model) { m.wishes = make([]wish, 1); m.latest = starvedPicture() }, exit: Failed, err: "nil pointer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
