@@ -3,6 +3,7 @@ package limiter
 import (
 	"hash/fnv"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -170,17 +171,25 @@ func (s *sharded) holds(now time.Duration) (remaining, capacity int64) {
 	return l.Remaining, l.Capacity
 }
 
-// inherit takes over shard by shard where there are as many as before; otherwise what all held together is shared out.
+// inherit goes on with the very shards where the limit did not change, and takes over shard by shard where both divide it evenly among
+// as many; otherwise what all held together is shared out.
 func (s *sharded) inherit(now time.Duration, old rule, how Inherit) {
 	if how == Reset {
 		return
 	}
 	if o, ok := old.(*sharded); ok && len(o.shards) == len(s.shards) {
-		for i, g := range s.shards {
-			g.inheritGate(now, o.shards[i], how)
+		s.random, s.turn = o.random, o.turn
+		if s.cfg.sameShards(o.cfg) {
+			s.shards, s.demand, s.exchange = o.shards, o.demand, o.exchange
+			return
 		}
-		s.demand, s.random, s.turn = o.demand, o.random, o.turn
-		return
+		if s.cfg.Exchange == 0 && o.cfg.Exchange == 0 {
+			s.demand = o.demand
+			for i, g := range s.shards {
+				g.inheritGate(now, o.shards[i], how)
+			}
+			return
+		}
 	}
 	o, ok := old.(interface {
 		holds(time.Duration) (int64, int64)
@@ -194,6 +203,11 @@ func (s *sharded) inherit(now time.Duration, old rule, how Inherit) {
 	for _, g := range s.shards {
 		g.forms[0].fill(now, g.global[0], muldiv(target, g.forms[0].capacity, all))
 	}
+}
+
+// sameShards reports whether two configurations of as many shards limit each alike.
+func (c Config) sameShards(o Config) bool {
+	return c.globalSpec() == o.globalSpec() && slices.Equal(c.Bandwidths, o.Bandwidths) && c.Keep == o.Keep && c.Exchange == o.Exchange
 }
 
 func (s *sharded) forget(now time.Duration, client int) {

@@ -115,3 +115,19 @@ func TestShardsTogetherStayWithinTheLimit(t *testing.T) {
 		}
 	})
 }
+
+func TestTheSeedDecidesTheRouting(t *testing.T) {
+	run := func(seed uint64) (passed string) {
+		s := play(t, Config{Policy: Sharded, Rate: rate("10/h"), Burst: 20, Shards: 10, Seed: seed})
+		for range 40 {
+			passed += string("01"[s.admitted(0, "web", 1)])
+		}
+		return passed
+	}
+	if run(1) != run(1) {
+		t.Error("one seed, two outcomes")
+	}
+	if run(1) == run(2) {
+		t.Error("two seeds, one outcome")
+	}
+}
