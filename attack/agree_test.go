@@ -199,7 +199,11 @@ func TestShadowsOfLiveAndSimulatedAreOne(t *testing.T) {
 // and the event heap count the same, attempt for attempt.
 func TestLiveAndSimulatedAreOne(t *testing.T) {
 	policies := map[limiter.Policy]int{}
-	for _, info := range profiles.Builtins() {
+	all := profiles.Builtins()
+	if raced {
+		all = all[:2] // the detector makes it slow, and sees in two what there is to see
+	}
+	for _, info := range all {
 		agreed := 0
 		for _, policy := range limiter.Policies {
 			t.Run(fmt.Sprintf("%s/%s", info.Name, policy), func(t *testing.T) {
@@ -215,12 +219,12 @@ func TestLiveAndSimulatedAreOne(t *testing.T) {
 				policies[policy]++
 			})
 		}
-		if agreed < 2 && !testing.Short() {
+		if agreed < 2 {
 			t.Errorf("%s was compared under %d policies only", info.Name, agreed)
 		}
 	}
 	for policy, n := range policies {
-		if n < 8 {
+		if n < 8 && !raced {
 			t.Errorf("%s was compared in %d profiles only", policy, n)
 		}
 	}
