@@ -140,6 +140,9 @@ func TestWordGivesWayAtItsHorizon(t *testing.T) {
 	before, after := first.base+first.horizon-1, first.base+first.horizon
 	equal(t, "just before", b.core.doAt(before, op{kind: tryTake, tokens: 999}).taken, 999)
 	equal(t, "the same word", b.core.current.Load().cell, first)
+	if _, done := first.tryTake(after, 1); done {
+		t.Error("a word answers beyond its horizon")
+	}
 	equal(t, "just after", b.core.doAt(after, op{kind: look, detail: true}).available, 1)
 	if next := b.core.current.Load().cell; next == nil || next == first || next.base != after {
 		t.Errorf("beyond its horizon the word was not renewed: %+v", next)

@@ -89,6 +89,29 @@ func TestReplacePairsByID(t *testing.T) {
 	})
 }
 
+// Several without an id cannot be told apart on the new side either.
+func TestReplaceByTwoWithoutAnID(t *testing.T) {
+	tell(t, only(greedy("20/m", 20).holding(5)), func(s story) {
+		s.replaces(limiter.AsIs, greedy("20/m", 20), greedy("30/m", 30))
+		each := s.Verbose().Available().Each
+		equal(s, "first", each[0], 20)
+		equal(s, "second", each[1], 30)
+	})
+}
+
+// What a cancelled reservation is worth was reckoned under a configuration; under another one nothing is given back until it
+// has been reckoned again.
+func TestGivingBackWaitsForItsConfiguration(t *testing.T) {
+	tell(t, only(greedy("1/h", 20).holding(0)), func(s story) {
+		now, stale := s.core.now(), s.core.current.Load().config
+		s.replaces(limiter.AsIs, greedy("1/h", 30))
+		s.core.doAt(now, op{kind: giveBack, refund: []int64{7}, config: stale})
+		s.available(0)
+		s.core.doAt(now, op{kind: giveBack, refund: []int64{7}, config: s.core.current.Load().config})
+		s.available(7)
+	})
+}
+
 func TestReplaceKeepsPeriodsRunning(t *testing.T) {
 	tell(t, only(greedy("10/m", 10).byPeriods().holding(0)), func(s story) {
 		s.pass(50 * time.Second)

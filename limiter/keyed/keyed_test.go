@@ -92,6 +92,17 @@ func TestStoreOfPassersByStaysSmall(t *testing.T) {
 	}
 }
 
+// Clients that come round within a minute are not dropped and made anew each time, though they are fresh in between.
+func TestKeysInUseStay(t *testing.T) {
+	b := mustBuckets(t, "1000/s", 10)
+	for i := range 50_000 {
+		b.TryTake(time.Duration(i)*time.Millisecond, strconv.Itoa(i), 1)
+	}
+	if n := b.Len(); n != 50_000 {
+		t.Errorf("%d of 50000 keys are kept within the minute", n)
+	}
+}
+
 func TestReplaceReachesEveryKey(t *testing.T) {
 	b := mustBuckets(t, "100/h", 100)
 	for i := range 1000 {
