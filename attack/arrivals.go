@@ -119,7 +119,7 @@ func (a *arrivals) ended(now time.Duration, loop uint32) {
 	if a.spec.Process != profiles.Closed || loop != a.loop {
 		return
 	}
-	a.workers.free(now, a.spec.Think)
+	a.workers.free(now, max(a.spec.Think, instant))
 	a.plan(a.workers.next())
 }
 

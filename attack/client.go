@@ -157,6 +157,10 @@ func (c *Client) Pending() int { return c.pending }
 // Spec is what the client does at present.
 func (c *Client) Spec() profiles.Client { return c.spec }
 
+// instant is the least time that passes before a client does again what it may do without end: a worker's next request, and a retry of
+// a client that never gives up. Without it, where nothing on the way takes time, a refused client would send for ever within one moment.
+const instant = time.Microsecond
+
 // promise is the moment that a told wait names; 0 when nothing was told.
 func promise(now, told time.Duration) time.Duration {
 	if told <= 0 {

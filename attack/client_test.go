@@ -418,6 +418,24 @@ func TestOtherChangesHoldFromTheNextAttempt(t *testing.T) {
 	}
 }
 
+// Where nothing takes time, what a client may do without end still takes some: else one moment would never pass.
+func TestNoMomentLastsForEver(t *testing.T) {
+	endless := oneShot(profiles.Retry{Attempts: profiles.Unlimited})
+	looping := only(profiles.Arrivals{Process: profiles.Closed, Workers: 1})
+	for _, spec := range []profiles.Client{endless, looping} {
+		c := NewClient(0, spec, profiles.Service{}, 1)
+		now, sent := time.Duration(0), 0
+		for ; sent < 1000; sent++ {
+			now = max(now, c.Next(now))
+			a, _ := c.Send(now)
+			c.Observe(now, a, Answer{Status: 429})
+		}
+		if now < time.Duration(sent-1)*instant {
+			t.Errorf("%s: %d attempts within %v", spec.Arrivals.Process, sent, now)
+		}
+	}
+}
+
 func TestClientAllocatesNothing(t *testing.T) {
 	spec := only(profiles.Arrivals{Process: profiles.Constant, Rate: limiter.PerSecond(5000), Jitter: 0.1})
 	spec.Retry = profiles.Retry{Attempts: 3}

@@ -72,9 +72,17 @@ func (r *retrier) allows(try, status int) bool {
 	return (try < r.spec.Attempts || r.spec.Attempts == profiles.Unlimited) && slices.Contains(r.spec.On, status)
 }
 
-// wait is how long the client waits after a refused attempt was observed. A told wait that is honoured takes the
-// place of the back-off and is only ever lengthened by jitter: coming back before the promised moment would be refused for certain.
+// wait is how long the client waits after a refused attempt was observed.
 func (r *retrier) wait(a Attempt, told time.Duration) time.Duration {
+	if r.spec.Attempts == profiles.Unlimited {
+		return max(instant, r.planned(a, told))
+	}
+	return r.planned(a, told)
+}
+
+// planned is the wait that its settings ask for. A told wait that is honoured takes the
+// place of the back-off and is only ever lengthened by jitter: coming back before the promised moment would be refused for certain.
+func (r *retrier) planned(a Attempt, told time.Duration) time.Duration {
 	backoff := r.backoff(a)
 	if r.spec.HonorRetryAfter {
 		switch {
