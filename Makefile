@@ -28,7 +28,8 @@ lint: ## formatting, vet, staticcheck
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
-bench: ## the benchmarks
+bench: ## the comparisons with other limiters and with vegeta, then all benchmarks
+	cd limiter/benchmarks && $(GO) run .
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 clean: ## remove what was built

@@ -52,7 +52,11 @@ func buildAndTest(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "fairgate")
-	if out, err := exec.Command("go", "build", "-o", program, "fairgate").CombinedOutput(); err != nil {
+	build := []string{"build", "-o", program}
+	if raceEnabled {
+		build = append(build, "-race") // the program as a whole is then searched for races too
+	}
+	if out, err := exec.Command("go", append(build, "fairgate")...).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
 	}

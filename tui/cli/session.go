@@ -64,6 +64,9 @@ func (s *session) attack(parent context.Context) error {
 		shadows = live.Shadows()
 	}
 	outcome := s.report.finish(s.sh, s.run.Report(), !planned, s.look, shadows...)
+	if s.screen && s.report.out.path == "" && s.report.out.format == formatText {
+		s.sh.note("fairgate: --format json or --output report.json gives all of it to programs")
+	}
 	switch stop := s.stopper.signal(); {
 	case stop != nil:
 		// A terminal that was closed is no fault, nor is a report that could not be written to it.

@@ -45,8 +45,11 @@ func (r rateFlag) String() string {
 	return r.to.String()
 }
 func (r rateFlag) Type() string { return "rate" }
-func (r rateFlag) Set(s string) (err error) {
-	*r.to, err = limiter.ParseRate(s)
+func (r rateFlag) Set(s string) error {
+	rate, err := limiter.ParseRate(s)
+	if err == nil {
+		*r.to = rate
+	}
 	return err
 }
 
