@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"fairgate/fairness"
 	"fairgate/limiter"
@@ -19,8 +22,8 @@ var (
 	errLeft = errors.New("the deadline has come")
 )
 
-// cutText is errCut as vegeta's results show it.
-var cutText = fmt.Sprintf("Get %q: %v", address, errCut)
+// wasCut reports whether a result of vegeta's, which has errors as text behind the URL, is of an attempt that was cut.
+func wasCut(res *vegeta.Result) bool { return strings.HasSuffix(res.Error, errCut.Error()) }
 
 // memory is a transport that calls the handler in process. It carries a client's attempt there and the answer back, and lets the client
 // and the tally see it.

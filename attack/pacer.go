@@ -91,7 +91,7 @@ func (l *lane) drain(results <-chan *vegeta.Result) func() {
 			switch {
 			case l.run.options.Record == nil:
 				l.run.reuse(res.Headers)
-			case res.Error != cutText:
+			case !wasCut(res):
 				l.record(res)
 			}
 		}

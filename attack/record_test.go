@@ -5,11 +5,14 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"fairgate/limiter"
 )
 
 // TestWhatWasRecordedIsWhatWasCounted in each encoding, as vegeta reads it.
@@ -61,6 +64,26 @@ func TestWhatWasRecordedIsWhatWasCounted(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWhatTheEndCutIsNotRecorded, over either transport: it is in flight, and no error of the service.
+func TestWhatTheEndCutIsNotRecorded(t *testing.T) {
+	for _, transport := range []string{TransportMemory, TransportLoopback} {
+		p := constant(t, limiter.PerSecond(200), time.Minute)
+		p.Service.Time = 30 * time.Second // nobody is answered before the end
+		var recorded atomic.Int64
+		r := live(t, p, Options{Transport: transport, Record: func(*vegeta.Result) { recorded.Add(1) }})
+		for r.Snapshot().Aggregate.Attempts < 5 {
+			time.Sleep(time.Millisecond)
+		}
+		r.Stop()
+		if err := r.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if a := r.Report().Aggregate; recorded.Load() != 0 || a.InFlight != a.Attempts || a.ErrorCount != 0 {
+			t.Errorf("%s: %d recorded; %d of %d in flight, %d errors", transport, recorded.Load(), a.InFlight, a.Attempts, a.ErrorCount)
+		}
 	}
 }
 
