@@ -20,7 +20,9 @@ func (s *Simulation) send(number int32) {
 		s.attempts++
 		s.tally.Sent(s.now, s.now-a.Planned, int(number), a.Try == 0)
 		slot := s.slot()
-		s.flights[slot] = flight{Attempt: a}
+		f := &s.flights[slot]
+		f.Attempt = a
+		f.told, f.needed, f.by, f.queued, f.unanswered = 0, 0, 0, false, false // arrive and decide set the rest
 		s.arriving.add(s.now+s.there, slot)
 	}
 	s.sending.set(number, c.Next(s.now))
