@@ -19,14 +19,18 @@ type result struct {
 	allocs int64
 }
 
-// run lets both run alternately, so that what the machine does besides meets both alike, and returns the medians.
-func (d duel) run() (ours, theirs result) {
+// run lets both run alternately, so that what the machine does besides meets both alike, and returns the medians, and
+// the median of the ratios of each run to the one that followed it.
+func (d duel) run() (ours, theirs result, ratio float64) {
 	var a, b []result
+	var ratios []float64
 	for range runs {
-		a = append(a, measure(d.ours))
-		b = append(b, measure(d.theirs))
+		mine, peer := measure(d.ours), measure(d.theirs)
+		a, b = append(a, mine), append(b, peer)
+		ratios = append(ratios, mine.ns/peer.ns)
 	}
-	return median(a), median(b)
+	slices.Sort(ratios)
+	return median(a), median(b), ratios[runs/2]
 }
 
 func measure(f func(b *testing.B)) result {

@@ -41,8 +41,7 @@ func report() (missed int) {
 	w := tabwriter.NewWriter(os.Stdout, 14, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "decision\tours\tallocs\tpeer\tallocs\tratio\ttarget\t")
 	for _, d := range append(duels(), asides()...) {
-		ours, theirs := d.run()
-		ratio := ours.ns / theirs.ns
+		ours, theirs, ratio := d.run()
 		verdict := fmt.Sprintf("≤ %.2f met", d.target)
 		switch {
 		case d.target == 0:
