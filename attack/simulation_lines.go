@@ -89,6 +89,8 @@ func (a *agenda) set(number int32, at time.Duration) {
 		i = int32(len(a.entries))
 		a.entries = append(a.entries, entry{limiter.Never, number})
 		a.place[number] = i
+	} else if a.entries[i].at == at {
+		return
 	}
 	e := entry{at, number}
 	if e.before(a.entries[i]) || i > 0 && e.before(a.entries[(i-1)/4]) {

@@ -12,7 +12,8 @@ import (
 // send takes all that a client has due and puts it on the way.
 func (s *Simulation) send(number int32) {
 	c := s.clients[number]
-	for {
+	next := c.Next(s.now)
+	for next <= s.now {
 		a, ok := c.Send(s.now)
 		if !ok {
 			break
@@ -24,8 +25,9 @@ func (s *Simulation) send(number int32) {
 		f.Attempt = a
 		f.told, f.needed, f.by, f.queued, f.unanswered = 0, 0, 0, false, false // arrive and decide set the rest
 		s.arriving.add(s.now+s.there, slot)
+		next = c.Next(s.now)
 	}
-	s.sending.set(number, c.Next(s.now))
+	s.sending.set(number, next)
 }
 
 // arrive asks the limiter.
