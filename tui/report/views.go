@@ -56,7 +56,7 @@ func monitoring(a *fairness.Aggregate) (text, status string, m mood) {
 	case a.ErrorCount > 0:
 		return text, "errors", warning
 	}
-	return text, "green", good
+	return text, "healthy", good
 }
 
 // clientsSee is what the clients see: whether each got what it was entitled to.
