@@ -39,7 +39,7 @@ func (r *Run) Edit(edit func(*profiles.Profile)) error {
 func (r *Run) apply(p *profiles.Profile, specs []profiles.Client, what string) (err error) {
 	var cfg limiter.Config
 	r.handler.Do(func(lim limiter.Limiter, now time.Duration) {
-		if err = lim.Reconfigure(now, p.Limiter); err != nil {
+		if err = lim.Reconfigure(now, limiterConfig(p)); err != nil {
 			return
 		}
 		cfg = lim.Config()
@@ -47,7 +47,7 @@ func (r *Run) apply(p *profiles.Profile, specs []profiles.Client, what string) (
 		r.trip.Store(int64(p.Service.RoundTrip))
 		r.profile.Store(p)
 		r.count(func(t *fairness.Tally) {
-			t.Change(now, what, describe(cfg, specs), tallyClients(cfg, p.Service, specs))
+			t.Change(now, what, describe(cfg, p.Service, specs), tallyClients(cfg, p.Service, specs))
 		})
 	})
 	if err != nil {

@@ -86,12 +86,15 @@ func New(p *profiles.Profile, o Options) (*Run, error) {
 	if len(specs) > MostLive {
 		return nil, fmt.Errorf("the profile has %d clients, and a live run drives at most %d: use `fairgate simulate`", len(specs), MostLive)
 	}
-	lim, err := limiter.New(p.Limiter)
+	lim, err := limiter.New(limiterConfig(p))
 	if err != nil {
 		return nil, err
 	}
 	r.handler = httplimit.New(lim, httplimit.Options{
 		Identify: httplimit.ByHeader(httplimit.DefaultHeader), Now: r.now, ServiceTime: p.Service.Time, Closing: r.over,
+		Admitted: func(at time.Duration, a limiter.Attempt) {
+			r.count(func(t *fairness.Tally) { t.Admit(at, a.Client) })
+		},
 	})
 	for i, spec := range specs {
 		if got := r.handler.Join(limiterClient(spec)); got != i {
@@ -100,8 +103,8 @@ func New(p *profiles.Profile, o Options) (*Run, error) {
 		r.lanes = append(r.lanes, newLane(r, i, NewClient(i, spec, p.Service, p.Seed)))
 	}
 	cfg := lim.Config()
-	r.tally = fairness.NewTally(tallyClients(cfg, p.Service, specs), describe(cfg, specs), fairness.Options{
-		WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], Live: true, End: p.Duration,
+	r.tally = fairness.NewTally(tallyClients(cfg, p.Service, specs), describe(cfg, p.Service, specs), fairness.Options{
+		WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], Live: true, End: p.Duration, InOrder: true,
 	})
 	switch o.Transport {
 	case "", TransportMemory:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -315,6 +316,36 @@ func TestAStallIsNotTheClientsBurst(t *testing.T) {
 		}
 		if g.Lateness.Max < 990 || g.Lateness.Max > 3010 || g.Achieved > 0.81 {
 			t.Errorf("the report hides it: %+v", g)
+		}
+	})
+}
+
+// TestOutcomesSeenLateAreNoOvershoot: an attempt's outcome may be observed long after the next one's, as when the machine stalls. What the limiter
+// admitted, and when, is held against the limit as it was decided.
+func TestOutcomesSeenLateAreNoOvershoot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, err := New(builtin(t, "starvation", 2*time.Second), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var seen atomic.Int64
+		r.options.gate = trap{atObserve, func() {
+			if n := seen.Add(1); n%40 == 0 {
+				time.Sleep(time.Duration(n%7) * 100 * time.Millisecond)
+			}
+		}}
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		report := r.Report()
+		if report.Overshoot != 0 {
+			t.Errorf("the limiter went %v tokens beyond its limit, it says", report.Overshoot)
+		}
+		if report.Aggregate.AdmittedCount < 1500 {
+			t.Errorf("only %d admitted: nothing was put to the test", report.Aggregate.AdmittedCount)
 		}
 	})
 }

@@ -18,6 +18,13 @@ func expand(clients []profiles.Client) []profiles.Client {
 	return p.Expand()
 }
 
+// limiterConfig is the profile's limiter. What it draws by chance comes from the run's seed, as all else does.
+func limiterConfig(p *profiles.Profile) limiter.Config {
+	cfg := p.Limiter
+	cfg.Seed = keyOf(p.Seed, "limiter")
+	return cfg
+}
+
 // limiterClient is what the limiter is to know of a client.
 func limiterClient(c profiles.Client) limiter.Client {
 	return limiter.Client{
@@ -72,27 +79,11 @@ func expectedRate(c profiles.Client) float64 {
 	return a.Rate.PerSecond()
 }
 
-// capacity is how many tokens a second a configuration has for all clients together. Shards that divide a rate
-// round it down, and so together enforce less than was asked: 100/s over 7 shards is 98/s.
-func capacity(cfg limiter.Config) float64 {
-	whole := cfg.Rate.PerSecond()
-	shards := int64(max(cfg.Shards, 1))
-	if cfg.Policy != limiter.Sharded || shards == 1 {
-		return whole
-	}
-	if cfg.Keep {
-		return whole * float64(shards)
-	}
-	each := cfg.Rate
-	each.Tokens /= shards
-	if each.Tokens == 0 {
-		return whole
-	}
-	return each.PerSecond() * float64(shards)
-}
+// capacity is how many tokens a second a configuration has for all clients together.
+func capacity(cfg limiter.Config) float64 { return cfg.Enforced().PerSecond() }
 
 // describe tells measures and people about the limit in force.
-func describe(cfg limiter.Config, clients []profiles.Client) fairness.Limit {
+func describe(cfg limiter.Config, svc profiles.Service, clients []profiles.Client) fairness.Limit {
 	l := fairness.Limit{
 		Policy:         string(cmp.Or(cfg.Policy, limiter.Global)),
 		Algorithm:      string(cmp.Or(cfg.Algorithm, limiter.AlgorithmTokenBucket)),
@@ -103,6 +94,7 @@ func describe(cfg limiter.Config, clients []profiles.Client) fairness.Limit {
 		RetryAfter:     string(cmp.Or(cfg.RetryAfter, limiter.RetryExact)),
 		RateText:       cfg.Rate.String(),
 		Capacity:       capacity(cfg),
+		ServiceTime:    svc.Time,
 	}
 	switch cfg.Policy {
 	case limiter.PerClient:
@@ -112,6 +104,8 @@ func describe(cfg limiter.Config, clients []profiles.Client) fairness.Limit {
 		for i := range clients {
 			l.ClientCaps[i] = own
 		}
+	case limiter.Concurrency:
+		l.MaxInFlight = int64(cfg.Client.MaxInFlight)
 	case limiter.Hierarchical:
 		if !cfg.Ceiling.IsZero() {
 			l.ClientRatePerS, l.ClientText = fairness.Number(cfg.Ceiling.PerSecond()), cfg.Ceiling.String()

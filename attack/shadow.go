@@ -50,7 +50,7 @@ type shadowed struct {
 
 // newShadow makes a shadow of a profile under another policy.
 func newShadow(p *profiles.Profile, specs []profiles.Client, policy limiter.Policy) (*Shadow, error) {
-	cfg := p.Limiter
+	cfg := limiterConfig(p)
 	cfg.Policy = policy
 	lim, err := limiter.New(cfg)
 	if err != nil {
@@ -62,7 +62,7 @@ func newShadow(p *profiles.Profile, specs []profiles.Client, policy limiter.Poli
 	cfg = lim.Config()
 	return &Shadow{
 		policy: policy, lim: lim, service: p.Service.Time, releasing: newLine(), requests: map[request]*scored{},
-		tally: fairness.NewTally(tallyClients(cfg, p.Service, specs), describe(cfg, specs), fairness.Options{
+		tally: fairness.NewTally(tallyClients(cfg, p.Service, specs), describe(cfg, p.Service, specs), fairness.Options{
 			WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], End: p.Duration,
 		}),
 	}, nil
@@ -117,7 +117,7 @@ func (s *Shadow) Report(now time.Duration) *fairness.Report {
 // change follows the profile, whose policy alone does not concern it.
 func (s *Shadow) change(now time.Duration, what string, p *profiles.Profile, specs []profiles.Client) error {
 	s.advance(now)
-	cfg := p.Limiter
+	cfg := limiterConfig(p)
 	cfg.Policy = s.policy
 	if err := s.lim.Reconfigure(now, cfg); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Shadow) change(now time.Duration, what string, p *profiles.Profile, spe
 	}
 	s.service = p.Service.Time
 	cfg = s.lim.Config()
-	s.tally.Change(now, what, describe(cfg, specs), tallyClients(cfg, p.Service, specs))
+	s.tally.Change(now, what, describe(cfg, p.Service, specs), tallyClients(cfg, p.Service, specs))
 	return nil
 }
 

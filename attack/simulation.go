@@ -55,7 +55,7 @@ func NewSimulation(p *profiles.Profile, live bool) (*Simulation, error) {
 	if p.Duration <= 0 {
 		return nil, errors.New("a simulation needs to know its end: set a duration, for example 30s")
 	}
-	lim, err := limiter.New(p.Limiter)
+	lim, err := limiter.New(limiterConfig(p))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func NewSimulation(p *profiles.Profile, live bool) (*Simulation, error) {
 	}
 	s.setService(p.Service)
 	cfg := lim.Config()
-	s.tally = fairness.NewTally(tallyClients(cfg, p.Service, s.specs), describe(cfg, s.specs), fairness.Options{
+	s.tally = fairness.NewTally(tallyClients(cfg, p.Service, s.specs), describe(cfg, p.Service, s.specs), fairness.Options{
 		WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], Live: live, End: p.Duration,
 	})
 	s.clients = make([]*Client, len(s.specs))

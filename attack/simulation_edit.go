@@ -25,7 +25,7 @@ func (s *Simulation) Edit(edit func(*profiles.Profile)) error {
 	if err := fixed(s.profile, p, s.specs, specs); err != nil {
 		return err
 	}
-	if err := s.lim.Reconfigure(s.now, p.Limiter); err != nil {
+	if err := s.lim.Reconfigure(s.now, limiterConfig(p)); err != nil {
 		return err
 	}
 	what := describeChange(s.profile, p, s.specs, specs)
@@ -33,7 +33,7 @@ func (s *Simulation) Edit(edit func(*profiles.Profile)) error {
 	s.profile, s.specs = p, specs
 	s.setService(p.Service)
 	cfg := s.lim.Config()
-	s.tally.Change(s.now, what, describe(cfg, specs), tallyClients(cfg, p.Service, specs))
+	s.tally.Change(s.now, what, describe(cfg, p.Service, specs), tallyClients(cfg, p.Service, specs))
 	for _, shadow := range s.shadows {
 		// A change that a shadow's policy cannot follow leaves it as it was: nobody obeys it.
 		_ = shadow.change(s.now, what, p, specs)

@@ -119,7 +119,9 @@ func (t *Tally) Observe(o Outcome) {
 		if cell != nil {
 			cell.admitted++
 		}
-		t.overshoot.admit(o.Decided, float64(cost))
+		if !t.options.InOrder {
+			t.overshoot.admit(o.Decided, float64(cost))
+		}
 	case Rejected:
 		row.rejected++
 		if cell != nil {
@@ -136,6 +138,15 @@ func (t *Tally) Observe(o Outcome) {
 	}
 	t.window.observe(&o)
 	t.herd.observe(&o)
+}
+
+// Admit tells of an admission at the moment at which it was decided, in the order of the decisions, where Options.InOrder promises
+// that. It is held against the limit at once; all else is counted when the outcome is observed.
+func (t *Tally) Admit(at time.Duration, client int) {
+	if t.after(at) {
+		return
+	}
+	t.overshoot.admit(at, float64(max(t.spells[len(t.spells)-1].clients[client].Cost, 1)))
 }
 
 // Ended counts a request that ended.

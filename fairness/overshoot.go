@@ -21,8 +21,8 @@ func newOvershoot(at time.Duration, l Limit) overshoot {
 	return overshoot{from: at, last: at, rate: l.Capacity / 1e9, burst: float64(l.Burst), level: float64(l.Burst)}
 }
 
-// admit counts an admission of so many tokens. Decisions that come out of order count at the time of
-// the latest one, which changes nothing unless the bucket was full in between.
+// admit counts an admission of so many tokens. One that comes out of order counts at the time of the latest one. That is too hard on the
+// limiter where the bucket was full in between, or was taken for full since admissions were not told yet: see Options.InOrder.
 func (o *overshoot) admit(at time.Duration, tokens float64) {
 	if at < o.from {
 		return // decided under the limit before

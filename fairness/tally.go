@@ -21,6 +21,9 @@ type Options struct {
 	Reasons []string      // names of the limits that refuse; Outcome.By is an index into it
 	Live    bool          // keep the window and the last minute, for Snapshot; a report alone needs neither
 	End     time.Duration // planned end: what happens at or after it does not count; 0: none
+	// InOrder: whoever drives the tally calls Admit for each admission as it is decided. Outcomes are observed late and out of order, by as much as the
+	// machine stalls, and no bucket can be held to its limit by them; without such a driver they are all there is.
+	InOrder bool
 }
 
 // Kind of an outcome.

@@ -30,6 +30,10 @@ type Options struct {
 	// that a flood of made-up names neither fills the memory nor frees anybody's bucket. 0: a stranger is answered 403.
 	Strangers int
 
+	// Admitted, when it is not nil, is told of every admission at the moment of its decision, in the order of the decisions. It is called with the
+	// handler's lock held, and must neither call the handler nor wait.
+	Admitted func(at time.Duration, a limiter.Attempt)
+
 	// Closing, once closed, ends all waiting: parked requests and those held for the service time are answered 503.
 	Closing <-chan struct{}
 }
@@ -70,6 +74,7 @@ type Handler struct {
 	identify Identify
 	now      func() time.Duration
 	service  atomic.Int64
+	admitted func(time.Duration, limiter.Attempt)
 	closing  <-chan struct{}
 	pauses   sync.Pool // of *time.Timer; one per handler, for a timer must not leave its test's bubble
 	tickets  sync.Pool // of *ticket
@@ -96,7 +101,7 @@ type caller struct {
 // New is a handler that asks lim about every request. From now on lim is the handler's: use Do to reach it.
 func New(lim limiter.Limiter, o Options) *Handler {
 	h := &Handler{
-		next: o.Next, identify: o.Identify, now: o.Now, closing: o.Closing,
+		next: o.Next, identify: o.Identify, now: o.Now, admitted: o.Admitted, closing: o.Closing,
 		lim: lim, callers: make(map[string]*caller), open: o.Strangers > 0, spare: o.Strangers, parked: make(map[uint64]*ticket),
 	}
 	if h.identify == nil {
@@ -192,10 +197,13 @@ type ticket struct {
 	line     chan struct{}   // not nil: it is, or was, parked; of 1, so that handing out never waits for the request
 }
 
-// decideLocked is the limiter's answer.
-func (t *ticket) decideLocked(lim limiter.Limiter, now time.Duration, d limiter.Decision) {
+// decideLocked writes the limiter's answer on the ticket.
+func (h *Handler) decideLocked(t *ticket, now time.Duration, d limiter.Decision) {
 	t.decided, t.decision = now, d
-	t.quotas = lim.Quotas(now, t.attempt.Client, t.quotas[:0])
+	t.quotas = h.lim.Quotas(now, t.attempt.Client, t.quotas[:0])
+	if h.admitted != nil && d.Verdict == limiter.Admitted {
+		h.admitted(now, t.attempt)
+	}
 }
 
 // arrive asks the limiter. The error says why nobody can be asked about.
@@ -219,7 +227,7 @@ func (h *Handler) arrive(t *ticket, name string, cost int64) (err error) {
 	if d := h.lim.Arrive(now, t.attempt); d.Verdict == limiter.Queued {
 		h.parkLocked(t)
 	} else {
-		t.decideLocked(h.lim, now, d)
+		h.decideLocked(t, now, d)
 	}
 	h.followLocked()
 	return nil

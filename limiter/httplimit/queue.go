@@ -84,7 +84,7 @@ func (h *Handler) settleLocked(now time.Duration) {
 			continue
 		}
 		delete(h.parked, a.ID)
-		t.decideLocked(h.lim, now, d)
+		h.decideLocked(t, now, d)
 		t.line <- struct{}{}
 	}
 }

@@ -41,6 +41,29 @@ func sendAs(ctx context.Context, h http.Handler, name string) *notes {
 	return n
 }
 
+// TestAdmissionsAreToldAsTheyAreDecided: at once or out of the line, each once, and never later than the one after it.
+func TestAdmissionsAreToldAsTheyAreDecided(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := &turnstile{every: 100 * time.Millisecond, room: 3, refusal: limiter.Decision{By: limiter.ByQueueFull, Told: time.Second}}
+		var told []time.Duration
+		h := New(lim, Options{Strangers: 1, ServiceTime: 5 * time.Millisecond, Admitted: func(at time.Duration, a limiter.Attempt) {
+			told = append(told, at)
+		}})
+		var wg sync.WaitGroup
+		for i := range 6 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond)
+				sendAs(t.Context(), h, "web")
+			})
+		}
+		wg.Wait()
+		want := []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond}
+		if !slices.Equal(told, want) {
+			t.Errorf("told of admissions at %v, want %v", told, want)
+		}
+	})
+}
+
 func TestQueuedRequestsAreAnsweredWhenDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := &turnstile{every: 100 * time.Millisecond, room: 3, refusal: limiter.Decision{By: limiter.ByQueueFull, Told: time.Second}}
