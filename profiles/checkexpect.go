@@ -60,7 +60,7 @@ func checkExpectation(line string, clients []string) string {
 	}
 	client, measure := metric[:dot], metric[dot+1:]
 	if !slices.Contains(clients, client) {
-		return "there is no client " + noSuch(client, clients[:min(20, len(clients))]).Error()
+		return "client " + noSuch(client, clients[:min(20, len(clients))]).Error()
 	}
 	if !slices.Contains(clientMetrics, measure) {
 		return noSuch(measure, clientMetrics).Error()

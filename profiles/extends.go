@@ -69,6 +69,6 @@ func (r *reader) leaveOut(n *node, path string, p *Profile) bool {
 	for i, c := range p.Clients {
 		all[i] = c.Name
 	}
-	r.fail(n.at, path, "there is no client %s", noSuch(n.text, all))
+	r.fail(n.at, path, "client %s", noSuch(n.text, all))
 	return false
 }

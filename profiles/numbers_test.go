@@ -33,8 +33,8 @@ func exactly(step int, measure string, value float64) shown {
 	return shown{step, measure, value, value}
 }
 
-// Every built-in profile shows what its lesson says. The bounds are three
-// standard deviations or more, for the runs and seeds that stand here.
+// Every built-in profile shows what its lesson says. Lengths and numbers of seeds
+// are such that ten percent is well beyond chance; where a bound is wider, what is measured varies so much from seed to seed.
 func TestBuiltinsShowTheirNumbers(t *testing.T) {
 	if underRace {
 		t.Skip("a simulation is one goroutine: the race detector could only make it slow")
