@@ -42,13 +42,17 @@ func (d *draft) note(line int, text string, args ...any) {
 // another has waiting, so there the rate is far beyond.
 func (d *draft) cap(shaped bool) {
 	clients := int64(len(d.clients()))
-	rate, comment := d.rate.Scaled(clients, 1), "there is no limit for all: the sum of the clients', which never refuses"
 	if shaped {
-		rate, comment = limiter.PerSecond(1_000_000), "there is no limit for all: far beyond, so that only a client's own delays it"
+		d.set("rate", limiter.PerSecond(beyond).String(), "there is no limit for all: far beyond, so that only a client's own delays it")
+		d.set("burst", strconv.FormatInt(max(beyond, clients*d.burst), 10), "far beyond")
+		return
 	}
-	d.set("rate", rate.String(), "%s", comment)
-	d.set("burst", strconv.FormatInt(clients*d.burst, 10), "the sum of the clients' bursts")
+	d.set("rate", d.rate.Scaled(clients, 1).String(), "there is no limit for all: the sum of these clients', which never refuses")
+	d.set("burst", strconv.FormatInt(clients*d.burst, 10), "the sum of these clients' bursts: raise both for more of them")
 }
+
+// beyond is the fastest rate that is counted: what all clients have waiting leaks out of it within a nanosecond each.
+const beyond = 1_000_000_000
 
 // A client is one to begin with.
 type client struct{ name, kind, process, comment string }

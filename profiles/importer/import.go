@@ -78,7 +78,7 @@ func Import(file string, data []byte, format string) (*Result, error) {
 func detect(text string) string {
 	plain := normal(text)
 	for _, sign := range []struct{ word, format string }{
-		{"limitreq", Nginx}, {"replenishrate", Spring}, {"requestratelimiter", Spring}, {"tokenbucket:", Envoy}, {"tokensperfill", Envoy},
+		{"limitreq", Nginx}, {"replenishrate", Spring}, {"requestratelimiter", Spring}, {"tokensperfill", Envoy}, {"maxtokens", Envoy},
 		{"bandwidths", Bucket4j}, {"flowrate", Fallback}, {"fallback", Fallback},
 	} {
 		if strings.Contains(plain, sign.word) {

@@ -28,11 +28,16 @@ func isProperties(text string) bool {
 }
 
 // maxIndex bounds a[7]: lists in properties are short.
-const maxIndex = 1000
+const maxIndex = 100
+
+const maxBrackets = 1000
 
 // properties reads a.b[0].c=value as a tree. A line that ends in \ goes on in the next.
 func (s *source) properties() (*node, error) {
 	root := &node{line: 1, kind: mapping}
+	if n := strings.Count(strings.Join(s.lines, ""), "["); n > maxBrackets {
+		return nil, s.fail(1, "has %d places in lists: at most %d are read; cut out the part that limits", n, maxBrackets)
+	}
 	for i := 0; i < len(s.lines); i++ {
 		at, line := i+1, strings.TrimSpace(s.lines[i])
 		if line == "" || line[0] == '#' || line[0] == '!' {
@@ -122,8 +127,8 @@ func indexed(part string) (name string, indices []int, err string) {
 	for _, text := range strings.Split(rest, "[") {
 		number, ok := strings.CutSuffix(text, "]")
 		n, bad := strconv.Atoi(number)
-		if !ok || bad != nil || n < 0 || n > maxIndex || len(indices) > 8 {
-			return "", nil, "write the place in a list as [0], at most [1000]"
+		if !ok || bad != nil || n < 0 || n > maxIndex || len(indices) >= 4 {
+			return "", nil, "write the place in a list as [0], at most [100]"
 		}
 		indices = append(indices, n)
 	}
