@@ -1,12 +1,27 @@
 package attack
 
 import (
+	"time"
+
 	"fairgate/fairness"
+	"fairgate/limiter"
 	"fairgate/profiles"
 )
 
 // Snapshot is the run at this moment.
 func (r *Run) Snapshot() *fairness.Snapshot {
+	s := r.measured()
+	r.handler.Do(func(lim limiter.Limiter, now time.Duration) { s.Inside = inside(lim, now, len(r.lanes)) })
+	if r.shadows.any.Load() {
+		r.shadows.mu.Lock()
+		defer r.shadows.mu.Unlock()
+		s.Beside = r.shadows.pictures.of(r.shadows.all, s.Now)
+	}
+	return s
+}
+
+// measured is the part of the picture that the tally knows.
+func (r *Run) measured() *fairness.Snapshot {
 	p := r.profile.Load()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -48,8 +48,8 @@ type shadowed struct {
 	arrived time.Duration
 }
 
-// newShadow makes a shadow of a profile under another policy.
-func newShadow(p *profiles.Profile, specs []profiles.Client, policy limiter.Policy) (*Shadow, error) {
+// newShadow makes a shadow of a profile under another policy. live: it is to give pictures.
+func newShadow(p *profiles.Profile, specs []profiles.Client, policy limiter.Policy, live bool) (*Shadow, error) {
 	cfg := limiterConfig(p)
 	cfg.Policy = policy
 	lim, err := limiter.New(cfg)
@@ -63,7 +63,7 @@ func newShadow(p *profiles.Profile, specs []profiles.Client, policy limiter.Poli
 	return &Shadow{
 		policy: policy, lim: lim, service: p.Service.Time, releasing: newLine(), requests: map[request]*scored{},
 		tally: fairness.NewTally(tallyClients(cfg, p.Service, specs), describe(cfg, p.Service, specs), fairness.Options{
-			WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], End: p.Duration,
+			WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], End: p.Duration, Live: live,
 		}),
 	}, nil
 }

@@ -13,8 +13,9 @@ import (
 type shadows struct {
 	any atomic.Bool // whether there are some: the one question that every attempt asks
 
-	mu  sync.Mutex
-	all []*Shadow
+	mu       sync.Mutex
+	all      []*Shadow
+	pictures pictures
 }
 
 // Shadow lets further policies decide beside the one in force, on what arrives from now on. It may be called before the start and at any time after. An
@@ -25,7 +26,7 @@ func (r *Run) Shadow(policies ...limiter.Policy) error {
 	p := r.profile.Load()
 	added := make([]*Shadow, 0, len(policies))
 	for _, policy := range policies {
-		s, err := newShadow(p, expand(p.Clients), policy)
+		s, err := newShadow(p, expand(p.Clients), policy, true)
 		if err != nil {
 			return err
 		}
@@ -36,6 +37,14 @@ func (r *Run) Shadow(policies ...limiter.Policy) error {
 	r.shadows.all = append(r.shadows.all, added...)
 	r.shadows.any.Store(len(r.shadows.all) > 0)
 	return nil
+}
+
+// Unshadow ends what Shadow began: nobody decides beside the policy in force any more.
+func (r *Run) Unshadow() {
+	r.shadows.mu.Lock()
+	defer r.shadows.mu.Unlock()
+	r.shadows.all, r.shadows.pictures = nil, pictures{}
+	r.shadows.any.Store(false)
 }
 
 // Shadows are the reports of what the further policies would have done so far, in the order in which they were added.

@@ -34,10 +34,12 @@ type Simulation struct {
 	sending   agenda        // clients, by their next attempt
 	arriving  line          // attempts on their way to the limiter
 
-	shadows []*Shadow
-	waiting int
-	flights []flight // attempts without an answer, by slot
-	free    []int32  // slots that are not in use
+	live     bool // it gives snapshots
+	shadows  []*Shadow
+	pictures pictures
+	waiting  int
+	flights  []flight // attempts without an answer, by slot
+	free     []int32  // slots that are not in use
 }
 
 // A flight is an attempt on its way, and what is known of its outcome.
@@ -60,7 +62,7 @@ func NewSimulation(p *profiles.Profile, live bool) (*Simulation, error) {
 		return nil, err
 	}
 	s := &Simulation{
-		profile: p, specs: expand(p.Clients), lim: lim, end: p.Duration, due: limiter.Never,
+		profile: p, specs: expand(p.Clients), lim: lim, live: live, end: p.Duration, due: limiter.Never,
 		releasing: newLine(), answering: newLine(), arriving: newLine(),
 	}
 	s.setService(p.Service)
@@ -87,7 +89,7 @@ func (s *Simulation) setService(svc profiles.Service) {
 // Shadow lets further policies decide beside the one in force. They begin with what arrives from now on.
 func (s *Simulation) Shadow(policies ...limiter.Policy) error {
 	for _, policy := range policies {
-		shadow, err := newShadow(s.profile, s.specs, policy)
+		shadow, err := newShadow(s.profile, s.specs, policy, s.live)
 		if err != nil {
 			return err
 		}
@@ -104,6 +106,9 @@ func (s *Simulation) Shadows() []*fairness.Report {
 	}
 	return all
 }
+
+// Unshadow ends what Shadow began.
+func (s *Simulation) Unshadow() { s.shadows, s.pictures = nil, pictures{} }
 
 // Now is how far the simulation has come.
 func (s *Simulation) Now() time.Duration { return s.now }
@@ -180,6 +185,8 @@ func (s *Simulation) Snapshot() *fairness.Snapshot {
 	snap := s.tally.Snapshot(s.now)
 	snap.Profile, snap.Title, snap.Mode, snap.Seed = s.profile.Name, s.profile.Title, "simulated", s.profile.Seed
 	snap.Duration, snap.Done = s.end, s.Done()
+	snap.Inside = inside(s.lim, s.now, len(s.specs))
+	snap.Beside = s.pictures.of(s.shadows, s.now)
 	return snap
 }
 

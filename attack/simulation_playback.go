@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairgate/fairness"
+	"fairgate/limiter"
 	"fairgate/profiles"
 )
 
@@ -210,4 +211,25 @@ func (b *Playback) NextPolicy(by int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.sim.NextPolicy(by)
+}
+
+// Shadow lets further policies decide beside the one in force, from this moment on.
+func (b *Playback) Shadow(policies ...limiter.Policy) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sim.Shadow(policies...)
+}
+
+// Unshadow ends that.
+func (b *Playback) Unshadow() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sim.Unshadow()
+}
+
+// Shadows are what the further policies would have done so far.
+func (b *Playback) Shadows() []*fairness.Report {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sim.Shadows()
 }

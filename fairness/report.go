@@ -243,6 +243,9 @@ type Snapshot struct {
 	Overshoot float64
 	Generator Generator
 	Done      bool
+	Held      bool          // the load is paused: all clients were turned off
+	Inside    *Inside       // what the limiter holds; nil where nobody can look into it
+	Beside    []Alternative // what further policies would do
 }
 
 // SampleStep is the time between two samples of Snapshot.Recent.

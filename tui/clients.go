@@ -103,6 +103,7 @@ type clientTable struct {
 	clients []fairness.ClientMeasures
 	order   ordering
 	top     int
+	marked  int  // the client that keys act on, -1: none
 	typing  bool // the filter is being typed
 }
 
@@ -154,6 +155,9 @@ func (t clientTable) draw(p pane) {
 				k = inkDim
 			}
 			put(2+y, k, s)
+			if i == 0 && row == t.marked {
+				drawMark(p, 2+y)
+			}
 		}
 		x += w
 	}

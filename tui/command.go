@@ -43,10 +43,67 @@ type StepRetryAfter struct{ By int }
 // Undo takes back the last change that a command made and was not taken back yet.
 type Undo struct{}
 
-func (StepPolicy) command()      {}
-func (ScaleRate) command()       {}
-func (StepAlgorithm) command()   {}
-func (ScaleBurst) command()      {}
-func (ScaleClientRate) command() {}
-func (StepRetryAfter) command()  {}
-func (Undo) command()            {}
+// ScaleServiceTime makes the time that an admitted request takes Num/Den times what it is.
+type ScaleServiceTime struct{ Num, Den int64 }
+
+// ScaleDemand makes what a client asks for Num/Den times what it is. Clients are named as the snapshot names them; one of several copies
+// stands for all of them, here and below.
+type ScaleDemand struct {
+	Client   string
+	Num, Den int64
+}
+
+// StepWeight makes a client's weight greater (By 1) or smaller (By -1) by one, down to 1.
+type StepWeight struct {
+	Client string
+	By     int
+}
+
+// StepCost makes each of a client's requests cost one token more (By 1) or less (By -1), down to 1.
+type StepCost struct {
+	Client string
+	By     int
+}
+
+// StepRetries goes on to the next way in which a client takes a refusal (By 1), or back (By -1).
+type StepRetries struct {
+	Client string
+	By     int
+}
+
+// Storm lets a client ask again at once and without end when it is refused, or ends that.
+type Storm struct{ Client string }
+
+// Switch turns a client off, or on again.
+type Switch struct{ Client string }
+
+// HoldLoad turns all clients off, or on again.
+type HoldLoad struct{}
+
+// Restart begins the run anew with everything that was changed still in force: with the same seed, or with another one.
+type Restart struct{ NewSeed bool }
+
+// ToggleShadows lets every other policy that can work decide beside the one in force, or ends that.
+type ToggleShadows struct{}
+
+// Set gives a setting a value, as a profile would write it. Name is one of those that Options.Settings lists.
+type Set struct{ Client, Name, Value string }
+
+func (StepPolicy) command()       {}
+func (ScaleRate) command()        {}
+func (StepAlgorithm) command()    {}
+func (ScaleBurst) command()       {}
+func (ScaleClientRate) command()  {}
+func (StepRetryAfter) command()   {}
+func (Undo) command()             {}
+func (ScaleServiceTime) command() {}
+func (ScaleDemand) command()      {}
+func (StepWeight) command()       {}
+func (StepCost) command()         {}
+func (StepRetries) command()      {}
+func (Storm) command()            {}
+func (Switch) command()           {}
+func (HoldLoad) command()         {}
+func (Restart) command()          {}
+func (ToggleShadows) command()    {}
+func (Set) command()              {}

@@ -1,7 +1,12 @@
 package tui
 
+import "slices"
+
+// lowestRank is that of the key that leaves the footer first.
+const lowestRank = 12
+
 // drawFooter writes the keys, or in their place what went wrong.
-func drawFooter(p pane, k keys, v view, trouble, news string, typing bool) {
+func drawFooter(p pane, k keys, v view, trouble, news, hint string) {
 	if trouble != "" {
 		p.text(1, 0, inkRefusedB, fit("✗ "+clean(trouble), p.w-1))
 		return
@@ -10,14 +15,14 @@ func drawFooter(p pane, k keys, v view, trouble, news string, typing bool) {
 		p.text(1, 0, inkBold, fit(clean(news), p.w-1))
 		return
 	}
-	if typing {
-		p.text(1, 0, inkPlain, fit("part of a name or kind; enter keeps the filter, esc drops it", p.w-1))
+	if hint != "" {
+		p.text(1, 0, inkPlain, fit(hint, p.w-1))
 		return
 	}
-	all := k.footer(v)
+	all := slices.DeleteFunc(k.footer(v), func(f footerKey) bool { return !f.binding.Enabled() })
 	cost := func(f footerKey) int { return width(f.binding.Help().Key) + 1 + width(f.binding.Help().Desc) + 2 }
 	most := 0
-	for rank, room := 1, p.w+1; rank <= len(all); rank++ {
+	for rank, room := 1, p.w+1; rank <= lowestRank; rank++ {
 		for _, f := range all {
 			if f.rank == rank {
 				room -= cost(f)

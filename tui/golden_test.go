@@ -49,6 +49,15 @@ func showing(s *fairness.Snapshot, o Options, w, h int) Model {
 	return tell(m, frameMsg{s})
 }
 
+// full are the options with which every key does something.
+var full = Options{
+	Keep: func(string, string) (string, error) { return "a file", nil },
+	Save: func() (string, error) { return "another file", nil },
+	Settings: func(client string) []Setting {
+		return []Setting{{"", "rate", "1000/s"}, {"", "burst", "100"}, {"", "service time", "2ms"}, {client, "rate", "5000/s"}, {client, "weight", "1"}}
+	},
+}
+
 // tell gives a model a message and carries out the commands that follow from a key, not the waiting for the next frame.
 func tell(m Model, msg tea.Msg) Model {
 	next, cmd := m.Update(msg)
@@ -56,8 +65,9 @@ func tell(m Model, msg tea.Msg) Model {
 	if _, isFrame := msg.(frameMsg); cmd == nil || isFrame {
 		return m
 	}
-	if done, ok := cmd().(doneMsg); ok {
-		return tell(m, done)
+	switch answer := cmd().(type) {
+	case doneMsg, settingsMsg, keptMsg:
+		return tell(m, answer)
 	}
 	return m
 }
@@ -143,12 +153,13 @@ func TestScreens(t *testing.T) {
 		{"clients-many", manyPicture(30), []string{"o", "o", "o", "down"}},
 		{"retry", starvedPicture(), []string{"3"}},
 		{"events", curedPicture(), []string{"6"}},
+		{"form", starvedPicture(), []string{"e", "down", "2", "5"}},
 	}
 	for _, p := range pictures {
 		for _, size := range sizes {
 			name := fmt.Sprintf("%s-%dx%d", p.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {
-				m := press(showing(p.snap, Options{}, size[0], size[1]), p.keys...)
+				m := press(showing(p.snap, full, size[0], size[1]), p.keys...)
 				screen := m.View()
 				mustFit(t, screen, size[0], size[1])
 				golden(t, name, ended(screen))

@@ -19,12 +19,16 @@ type helpLine struct{ heading, name, meaning string }
 func helpLines(k keys, w int) []helpLine {
 	var lines []helpLine
 	for _, g := range k.groups() {
+		heading := len(lines)
 		lines = append(lines, helpLine{heading: g.title})
 		for _, b := range g.bindings {
 			if !b.Enabled() {
 				continue
 			}
 			lines = append(lines, helpLine{name: b.Help().Key, meaning: b.Help().Desc})
+		}
+		if len(lines) == heading+1 { // none of its keys does anything here
+			lines = lines[:heading]
 		}
 	}
 	lines = append(lines, helpLine{heading: "words"})

@@ -8,6 +8,10 @@ import (
 type keys struct {
 	algorithm, burstUp, burstDown, clientUp, clientDown, retryAfter, undo key.Binding
 	policy, policyBack, faster, slower                                    key.Binding
+	serviceUp, serviceDown, shadows, exact                                key.Binding
+	demandUp, demandDown, heavier, lighter, dearer, cheaper               key.Binding
+	retries, storm, onOff                                                 key.Binding
+	hold, restart, reseed, save                                           key.Binding
 	scale, pause, up, down, pageUp, pageDown                              key.Binding
 	nextView, lastView, order, reverse, filter, keep                      key.Binding
 	views                                                                 [views]key.Binding
@@ -19,33 +23,50 @@ func newKeys() keys {
 		return key.NewBinding(key.WithKeys(on...), key.WithHelp(name, what))
 	}
 	k := keys{
-		policy:     bind("p", "policy", "p"),
-		policyBack: bind("P", "previous policy", "P"),
-		faster:     bind("+", "limit up", "+", "="),
-		slower:     bind("-", "limit down", "-", "_"),
-		algorithm:  bind("a", "algorithm", "a"),
-		burstUp:    bind("b", "burst up", "b"),
-		burstDown:  bind("B", "burst down", "B"),
-		clientUp:   bind("c", "client limit up", "c"),
-		clientDown: bind("C", "client limit down", "C"),
-		retryAfter: bind("t", "way of telling", "t"),
-		undo:       bind("u", "undo", "u"),
-		scale:      bind("v", "scale", "v"),
-		pause:      bind("space", "pause", " "),
-		up:         bind("↑", "up", "up", "k"),
-		down:       bind("↓", "down", "down", "j"),
-		pageUp:     bind("pgup", "a page up", "pgup"),
-		pageDown:   bind("pgdn", "a page down", "pgdown"),
-		nextView:   bind("tab", "next view", "tab"),
-		lastView:   bind("⇧tab", "view before", "shift+tab"),
-		order:      bind("o", "order by", "o"),
-		reverse:    bind("O", "turn round", "O"),
-		filter:     bind("/", "filter", "/"),
-		keep:       bind("x", "keep as text and SVG", "x"),
-		help:       bind("?", "help", "?"),
-		quit:       bind("q", "quit", "q"),
-		interrupt:  bind("ctrl+c", "interrupt", "ctrl+c"),
-		suspend:    bind("ctrl+z", "shell (fg returns)", "ctrl+z"),
+		policy:      bind("p", "policy", "p"),
+		policyBack:  bind("P", "previous policy", "P"),
+		faster:      bind("+", "limit up", "+", "="),
+		slower:      bind("-", "limit down", "-", "_"),
+		algorithm:   bind("a", "algorithm", "a"),
+		burstUp:     bind("b", "burst up", "b"),
+		burstDown:   bind("B", "burst down", "B"),
+		clientUp:    bind("c", "client limit up", "c"),
+		clientDown:  bind("C", "client limit down", "C"),
+		retryAfter:  bind("t", "way of telling", "t"),
+		undo:        bind("u", "undo", "u"),
+		serviceUp:   bind("m", "service slower", "m"),
+		serviceDown: bind("M", "service faster", "M"),
+		shadows:     bind("S", "other policies beside", "S"),
+		exact:       bind("e", "exact value", "e", ":"),
+		demandUp:    bind(">", "asks for twice", ">"),
+		demandDown:  bind("<", "asks for half", "<"),
+		heavier:     bind("g", "more weight", "g"),
+		lighter:     bind("G", "less weight", "G"),
+		dearer:      bind("d", "costs more", "d"),
+		cheaper:     bind("D", "costs less", "D"),
+		retries:     bind("y", "way of retrying", "y"),
+		storm:       bind("s", "storm", "s"),
+		onOff:       bind("f", "off and on", "f"),
+		hold:        bind("z", "pause the load", "z", "L"),
+		restart:     bind("r", "restart", "r"),
+		reseed:      bind("R", "with another seed", "R"),
+		save:        bind("w", "write as a profile", "w"),
+		scale:       bind("v", "scale", "v"),
+		pause:       bind("space", "pause the picture", " "),
+		up:          bind("↑", "up", "up", "k"),
+		down:        bind("↓", "down", "down", "j"),
+		pageUp:      bind("pgup", "a page up", "pgup"),
+		pageDown:    bind("pgdn", "a page down", "pgdown"),
+		nextView:    bind("tab", "next view", "tab"),
+		lastView:    bind("⇧tab", "view before", "shift+tab"),
+		order:       bind("o", "order by", "o"),
+		reverse:     bind("O", "turn round", "O"),
+		filter:      bind("/", "filter", "/"),
+		keep:        bind("x", "keep this screen", "x"),
+		help:        bind("?", "help", "?"),
+		quit:        bind("q", "quit", "q"),
+		interrupt:   bind("ctrl+c", "interrupt", "ctrl+c"),
+		suspend:     bind("ctrl+z", "shell (fg returns)", "ctrl+z"),
 	}
 	for v, n := range viewNames {
 		k.views[v] = bind(n.digit, n.name, n.digit)
@@ -64,6 +85,21 @@ func (k *keys) tune(s Source) {
 	k.clientDown.SetEnabled(can(ScaleClientRate{}))
 	k.retryAfter.SetEnabled(can(StepRetryAfter{}))
 	k.undo.SetEnabled(can(Undo{}))
+	k.serviceUp.SetEnabled(can(ScaleServiceTime{}))
+	k.serviceDown.SetEnabled(can(ScaleServiceTime{}))
+	k.shadows.SetEnabled(can(ToggleShadows{}))
+	k.demandUp.SetEnabled(can(ScaleDemand{}))
+	k.demandDown.SetEnabled(can(ScaleDemand{}))
+	k.heavier.SetEnabled(can(StepWeight{}))
+	k.lighter.SetEnabled(can(StepWeight{}))
+	k.dearer.SetEnabled(can(StepCost{}))
+	k.cheaper.SetEnabled(can(StepCost{}))
+	k.retries.SetEnabled(can(StepRetries{}))
+	k.storm.SetEnabled(can(Storm{}))
+	k.onOff.SetEnabled(can(Switch{}))
+	k.hold.SetEnabled(can(HoldLoad{}))
+	k.restart.SetEnabled(can(Restart{}))
+	k.reseed.SetEnabled(can(Restart{}))
 }
 
 // footer are the bindings of the last line as they stand there. Where there is no room for all, those with the
@@ -75,7 +111,7 @@ func (k keys) footer(v view) []footerKey {
 	case retryView, eventsView:
 		return []footerKey{{k.policy, 3}, {k.up, 6}, {k.down, 5}, {k.pause, 7}, {k.nextView, 4}, {k.help, 2}, {k.quit, 1}}
 	}
-	return []footerKey{{k.policy, 3}, {k.faster, 4}, {k.slower, 5}, {k.scale, 6}, {k.pause, 7}, {k.nextView, 8}, {k.help, 2}, {k.quit, 1}}
+	return []footerKey{{k.policy, 3}, {k.faster, 4}, {k.slower, 5}, {k.storm, 7}, {k.undo, 8}, {k.scale, 9}, {k.pause, 10}, {k.nextView, 6}, {k.help, 2}, {k.quit, 1}}
 }
 
 type footerKey struct {
@@ -92,7 +128,9 @@ type keyGroup struct {
 // groups are all bindings.
 func (k keys) groups() []keyGroup {
 	return []keyGroup{
-		{"limiter", []key.Binding{k.policy, k.policyBack, k.faster, k.slower, k.algorithm, k.burstUp, k.burstDown, k.clientUp, k.clientDown, k.retryAfter, k.undo}},
+		{"limiter", []key.Binding{k.policy, k.policyBack, k.faster, k.slower, k.algorithm, k.burstUp, k.burstDown, k.clientUp, k.clientDown, k.retryAfter, k.serviceUp, k.serviceDown, k.exact, k.undo, k.shadows}},
+		{"the client marked ▸", []key.Binding{k.storm, k.onOff, k.demandUp, k.demandDown, k.retries, k.heavier, k.lighter, k.dearer, k.cheaper}},
+		{"the run", []key.Binding{k.hold, k.restart, k.reseed, k.save}},
 		{"views", append(k.views[:len(k.views):len(k.views)], k.nextView, k.lastView)},
 		{"clients", []key.Binding{k.order, k.reverse, k.filter}},
 		{"picture", []key.Binding{k.scale, k.pause, k.keep, k.up, k.down, k.pageUp, k.pageDown}},

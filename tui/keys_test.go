@@ -55,7 +55,7 @@ func TestHelpKnowsEveryBinding(t *testing.T) {
 			bound[k] = b.Help().Desc
 		}
 	}
-	screen := showing(starvedPicture(), Options{Keep: func(string, string) (string, error) { return "", nil }}, 200, 60)
+	screen := showing(starvedPicture(), full, 200, 100)
 	help := press(screen, "?").View()
 	for _, b := range all {
 		if !strings.Contains(help, b.Help().Desc) {
@@ -68,7 +68,7 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 	source := &still{snap: manyPicture(30)}
 	source.snap.Limiter.ClientRatePerS = 250
 	start := func() Model {
-		m := New(source, Options{})
+		m := New(source, full)
 		source.did = nil
 		return tell(tell(m, tea.WindowSizeMsg{Width: 80, Height: 24}), frameMsg{source.snap})
 	}
@@ -78,13 +78,22 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 		"-": ScaleRate{18 * 10000, 20 * 10000}, "_": ScaleRate{18 * 10000, 20 * 10000},
 		"a": StepAlgorithm{By: 1}, "b": ScaleBurst{110, 100}, "B": ScaleBurst{91, 100},
 		"c": ScaleClientRate{27 * 10000, 25 * 10000}, "C": ScaleClientRate{24 * 10000, 25 * 10000},
-		"t": StepRetryAfter{By: 1}, "u": Undo{},
+		"t": StepRetryAfter{By: 1}, "u": Undo{}, "m": ScaleServiceTime{3, 2}, "M": ScaleServiceTime{2, 3}, "S": ToggleShadows{},
+		"z": HoldLoad{}, "L": HoldLoad{}, "r": Restart{}, "R": Restart{NewSeed: true},
+		"s": Storm{"crawler"}, "f": Switch{"crawler"}, ">": ScaleDemand{"crawler", 2, 1}, "<": ScaleDemand{"crawler", 1, 2},
+		"y": StepRetries{"crawler", 1}, "g": StepWeight{"crawler", 1}, "G": StepWeight{"crawler", -1}, "d": StepCost{"crawler", 1}, "D": StepCost{"crawler", -1},
 	}
 	for k, want := range commands {
 		press(start(), k)
 		if len(source.did) != 1 || source.did[0] != want {
 			t.Errorf("%q did %v, want %v", k, source.did, want)
 		}
+	}
+	if press(start(), "down", "down", "s"); len(source.did) != 1 || source.did[0] != (Storm{"tenant-2"}) {
+		t.Errorf("the storm of the client marked: %v", source.did)
+	}
+	if press(start(), "e", "down", "2", "5", "backspace", "0", " ", "enter"); len(source.did) != 1 || source.did[0] != (Set{"", "burst", "20"}) {
+		t.Errorf("the form set %v", source.did)
 	}
 	walks := []struct {
 		keys  string
@@ -93,9 +102,16 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 		{"v", func(m Model) bool { return m.scale == linear && strings.Contains(m.View(), "linear [v]") }},
 		{"v v", func(m Model) bool { return m.scale == logarithmic && strings.Contains(m.View(), "log") }},
 		{"v v v", func(m Model) bool { return m.scale == ownRequests }},
-		{"down", func(m Model) bool { return m.top == 1 && !strings.Contains(m.View(), "crawler     ") }},
-		{"down up", func(m Model) bool { return m.top == 0 }},
-		{"up", func(m Model) bool { return m.top == 0 }},
+		{"down", func(m Model) bool { return m.top == 0 && strings.Contains(m.View(), "▸tenant-1 ") }},
+		{"down down down down down down down down down", func(m Model) bool { return m.top == 1 && !strings.Contains(m.View(), "crawler     ") }},
+		{"down up", func(m Model) bool { return m.top == 0 && strings.Contains(m.View(), "▸crawler ") }},
+		{"up", func(m Model) bool { return m.top == 0 && m.chosen == 0 }},
+		{"o o o down", func(m Model) bool { return m.chosen != 1 && m.chosen == m.listed()[1] }},
+		{"e", func(m Model) bool { return m.form.open && strings.Contains(m.View(), "▸ rate") }},
+		{": down 9", func(m Model) bool { return strings.Contains(m.View(), "→ 9▁") }},
+		{"e esc", func(m Model) bool { return !m.form.open && !strings.Contains(m.View(), "exact value") }},
+		{"w", func(m Model) bool { return strings.Contains(m.View(), "written: another file") }},
+		{"x", func(m Model) bool { return strings.Contains(m.View(), "written: a file") }},
 		{"pgdown", func(m Model) bool { return m.top == m.visibleRows()-1 }},
 		{"pgdown pgdown pgdown pgdown", func(m Model) bool { return m.top == 30-m.visibleRows() && strings.Contains(m.View(), "tenant-29") }},
 		{"pgdown pgup", func(m Model) bool { return m.top == 0 }},
@@ -149,12 +165,11 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 // In every view every key of the help does something or, where there is nothing to do, leaves the screen alone; the picture
 // fits all the same, and the two headlines stay.
 func TestEveryKeyInEveryView(t *testing.T) {
-	keep := func(string, string) (string, error) { return "a file", nil }
 	for v := range views {
 		for _, b := range allBindings() {
 			for _, k := range b.Keys() {
 				for _, s := range []*fairness.Snapshot{starvedPicture(), manyPicture(60)} {
-					m := showing(s, Options{Keep: keep}, 80, 24).show(v)
+					m := showing(s, full, 80, 24).show(v)
 					m = press(m, k)
 					screen := m.View()
 					mustFit(t, screen, 80, 24)
@@ -181,12 +196,12 @@ func TestKeysOfWhatCannotBeDoneAreOff(t *testing.T) {
 	var did []Command
 	source := moving{starvedPicture, func(c Command) error { did = append(did, c); return nil }}
 	m := tell(tell(New(source, Options{}), tea.WindowSizeMsg{Width: 120, Height: 40}), frameMsg{starvedPicture()})
-	m = press(m, "a", "b", "B", "c", "C", "t", "u", "x")
+	m = press(m, "a", "b", "B", "c", "C", "t", "u", "x", "s", "f", "m", "r", "z", "e", "w")
 	if len(did) > 0 {
 		t.Errorf("did %v", did)
 	}
 	help := press(m, "?").View()
-	for _, word := range []string{"algorithm", "burst up", "client limit", "way of telling", "undo", "keep as text"} {
+	for _, word := range []string{"algorithm", "burst up", "client limit", "way of telling", "undo", "keep this screen", "storm", "restart", "exact value"} {
 		if strings.Contains(help, word) {
 			t.Errorf("the help promises %q:\n%s", word, help)
 		}
@@ -279,7 +294,7 @@ func TestKeepsTheScreen(t *testing.T) {
 	if text != m.View() {
 		t.Errorf("the text is not the screen:\n%s", text)
 	}
-	if screen := next.View(); !strings.Contains(screen, "kept as starvation.txt and starvation.svg") {
+	if screen := next.View(); !strings.Contains(screen, "written: starvation.txt and starvation.svg") {
 		t.Errorf("not told where:\n%s", screen)
 	}
 	golden(t, "picture.svg", picture)
@@ -353,6 +368,7 @@ type walkSource struct {
 }
 
 func (s *walkSource) Snapshot() *fairness.Snapshot { return s.pictures[s.at%len(s.pictures)] }
+func (s *walkSource) Can(Command) bool { return true }
 func (s *walkSource) Do(c Command) error {
 	s.at++
 	if s.at%3 == 0 {
@@ -370,7 +386,7 @@ func TestRandomWalk(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		source := &walkSource{pictures: pictures}
-		m := New(source, Options{ASCII: rapid.Bool().Draw(t, "ascii")})
+		m := New(source, Options{ASCII: rapid.Bool().Draw(t, "ascii"), Keep: full.Keep, Save: full.Save, Settings: full.Settings})
 		for range 60 {
 			switch rapid.IntRange(0, 5).Draw(t, "what") {
 			case 0:
@@ -421,7 +437,7 @@ func TestHundredThousandEvents(t *testing.T) {
 		}
 	}
 	keys = append(keys, keyNamed("esc"), keyNamed("enter"), keyNamed("backspace"), keyNamed("ü"))
-	m := showing(pictures[0], Options{}, 80, 24)
+	m := showing(pictures[0], full, 80, 24)
 	m.source = source
 	for i := range 100_000 {
 		switch n := random.IntN(10); {

@@ -27,6 +27,10 @@ type Options struct {
 	LightBackground bool
 	// Keep keeps the present screen, as text and as an SVG picture, and says where: the user asked for it. Nil: there is no such key.
 	Keep func(text, svg string) (where string, err error)
+	// Save writes the present state of the run as a profile and says where. Nil: there is no such key.
+	Save func() (where string, err error)
+	// Settings lists what can be set to an exact value, for the limiter and for one client, with the present values. Nil: nothing can.
+	Settings func(client string) []Setting
 }
 
 // Model is the dashboard as Bubble Tea runs it. Its Update only remembers: pictures are fetched and commands carried out by
@@ -43,6 +47,7 @@ type Model struct {
 	help    bool
 	scale   scale
 	top     int // first client shown
+	chosen  int // the client that is marked
 	helpTop int // first line of the help shown
 	view    view
 	order   ordering // of the view of clients
@@ -54,6 +59,10 @@ type Model struct {
 	trouble string // shown in the footer until the next key
 	news    string // the same, when it is no trouble
 	keep    func(text, svg string) (string, error)
+	save    func() (string, error)
+
+	settings func(client string) []Setting
+	form     form
 
 	exit  Exit
 	crash *crash
@@ -76,7 +85,8 @@ type (
 		where string
 		err   error
 	}
-	crashMsg struct{ err error }
+	settingsMsg struct{ all []Setting }
+	crashMsg    struct{ err error }
 )
 
 // A crash is shared by the copies of a model: View has no other way to tell that it failed.
@@ -92,8 +102,10 @@ func (c *crash) keep(recovered any) {
 func New(s Source, o Options) Model {
 	k := newKeys()
 	k.keep.SetEnabled(o.Keep != nil)
+	k.save.SetEnabled(o.Save != nil)
 	k.tune(s)
-	return Model{source: s, look: newLook(o), keys: k, keep: o.Keep, crash: new(crash)}
+	k.exact.SetEnabled(o.Settings != nil)
+	return Model{source: s, look: newLook(o), keys: k, keep: o.Keep, save: o.Save, settings: o.Settings, crash: new(crash)}
 }
 
 // Init asks for the first frame.
@@ -145,9 +157,11 @@ func (m Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.wishes = m.wishes[1:]
 		cmd = m.carryOut()
 	case keptMsg:
-		if m.news = "kept as " + msg.where; msg.err != nil {
+		if m.news = "written: " + msg.where; msg.err != nil {
 			m.trouble, m.news = msg.err.Error(), ""
 		}
+	case settingsMsg:
+		m.form = m.form.filled(msg.all)
 	case crashMsg:
 		m.crash.err = msg.err
 		return m.leave(Failed)
@@ -156,6 +170,7 @@ func (m Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m, cmd = m.press(msg)
 	}
 	m.top = m.clampTop(m.top)
+	m.chosen = m.clampChosen()
 	return m, cmd
 }
 
@@ -185,6 +200,9 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 	if m.typing && !key.Matches(msg, k.interrupt) {
 		return m.typeFilter(msg), nil
 	}
+	if m.form.open && !key.Matches(msg, k.interrupt) {
+		return m.fillIn(msg)
+	}
 	for v := range k.views {
 		if key.Matches(msg, k.views[v]) {
 			return m.show(view(v)), nil
@@ -208,13 +226,13 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 	case key.Matches(msg, k.scale):
 		m.scale = (m.scale + 1) % scales
 	case key.Matches(msg, k.up):
-		m.scroll(-1)
+		m.move(-1, false)
 	case key.Matches(msg, k.down):
-		m.scroll(1)
+		m.move(1, false)
 	case key.Matches(msg, k.pageUp):
-		m.scroll(-page)
+		m.move(-page, true)
 	case key.Matches(msg, k.pageDown):
-		m.scroll(page)
+		m.move(page, true)
 	case key.Matches(msg, k.nextView):
 		return m.show((m.view + 1) % views), nil
 	case key.Matches(msg, k.lastView):
@@ -234,10 +252,17 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 			where, err := m.keep(screen.paint(&look{ascii: m.look.ascii}), screen.svg(m.look))
 			return keptMsg{where, err}
 		})
+	case key.Matches(msg, k.save):
+		return m, m.guarded(func() tea.Msg {
+			where, err := m.save()
+			return keptMsg{where, err}
+		})
+	case key.Matches(msg, k.exact):
+		return m.openForm()
 	case msg.Type == tea.KeyEsc:
 		m.help = false
 	default:
-		if w := k.wish(msg); w != nil {
+		if w := k.wish(msg, m.chosenName()); w != nil {
 			return m.wish(w)
 		}
 	}
@@ -274,16 +299,6 @@ func (m Model) typeFilter(msg tea.KeyMsg) Model {
 	}
 	m.top = 0
 	return m
-}
-
-// scroll moves what is being read.
-func (m *Model) scroll(by int) {
-	if m.help {
-		left, right := helpColumns(m.keys, m.w)
-		m.helpTop = max(0, min(m.helpTop+by, max(len(left), len(right))-(m.h-5)))
-		return
-	}
-	m.top = m.clampTop(m.top + by)
 }
 
 // wish puts a command in line. They are carried out one after the other, so that the order of keys is kept.

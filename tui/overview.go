@@ -26,7 +26,7 @@ func (m Model) drawOn(c *canvas) {
 	s := m.shown
 	if s == nil {
 		all.text(1, 0, inkPlain, "waiting for the first picture of the run")
-		drawFooter(c.pane(rect{0, m.h - 1, m.w, 1}), m.keys, m.view, m.trouble, m.news, m.typing)
+		drawFooter(c.pane(rect{0, m.h - 1, m.w, 1}), m.keys, m.view, m.trouble, m.news, m.hint())
 		return
 	}
 	l := arrange(m.w, m.h, len(s.Clients))
@@ -36,10 +36,15 @@ func (m Model) drawOn(c *canvas) {
 	lines := c.pane(l.headlines)
 	drawHeadline(lines, 0, monitoring(s), s.Aggregate.Utilization)
 	drawHeadline(lines, 1, clientsSee(s), fairness.None)
-	drawFooter(c.pane(l.footer), m.keys, m.view, m.trouble, m.news, m.typing)
+	drawFooter(c.pane(l.footer), m.keys, m.view, m.trouble, m.news, m.hint())
 	if m.help {
 		y := l.headlines.y + l.headlines.h
 		drawHelp(c.pane(rect{0, y, m.w, l.footer.y - y}), m.keys, m.helpTop)
+		return
+	}
+	if m.form.open {
+		y := l.headlines.y + l.headlines.h
+		m.form.draw(c.pane(rect{0, y, m.w, l.footer.y - y}))
 		return
 	}
 	drawTabs(c.pane(l.topRule), m.view, behind(s.Generator))
@@ -49,16 +54,16 @@ func (m Model) drawOn(c *canvas) {
 	body := c.pane(m.body(l))
 	switch m.view {
 	case clientsView:
-		clientTable{s.Clients, m.order, top, m.typing}.draw(body)
+		clientTable{s.Clients, m.order, top, m.marked(), m.typing}.draw(body)
 		return
 	case retryView:
-		retryTable{s.Clients, top}.draw(body)
+		retryTable{s.Clients, top, m.marked()}.draw(body)
 		return
 	case eventsView:
 		drawEvents(body, allEvents(m.watch, s), top)
 		return
 	}
-	t := table{clients: s.Clients, axis: newAxis(m.scale, s.Clients), top: top, perClient: l.perClient}
+	t := table{clients: s.Clients, axis: newAxis(m.scale, s.Clients), top: top, marked: m.marked(), perClient: l.perClient}
 	bars := t.draw(c.pane(l.table))
 	drawAxis(c.pane(l.axis), bars, t.axis)
 	plot{s, top}.draw(c.pane(l.plot))
@@ -108,4 +113,15 @@ func (m Model) clampTop(top int) int {
 		}
 	}
 	return max(0, min(top, n-m.visibleRows()))
+}
+
+// hint says what the keys do while something is being typed; "" when nothing is.
+func (m Model) hint() string {
+	switch {
+	case m.typing:
+		return "part of a name or kind; enter keeps the filter, esc drops it"
+	case m.form.open:
+		return "↑↓ pick, type a value such as 1500/s, enter sets it, esc leaves"
+	}
+	return ""
 }

@@ -10,6 +10,7 @@ import (
 type retryTable struct {
 	clients []fairness.ClientMeasures
 	top     int
+	marked  int // the client that keys act on, -1: none
 }
 
 // distributionRows is the height of the distributions on top of the table, in a body of h rows.
@@ -51,6 +52,9 @@ func (t retryTable) draw(p pane) {
 	end := min(len(t.clients), t.top+max(1, p.h-1))
 	for y, i := 1, t.top; i < end; y, i = y+1, i+1 {
 		p.text(1, y, inkPlain, fit(clean(t.clients[i].Name), nameWidth(p.w)-1))
+		if i == t.marked {
+			drawMark(p, y)
+		}
 	}
 	for _, c := range columns {
 		if x+c.w > p.w {

@@ -10,7 +10,8 @@ import (
 )
 
 // wish is what a key asks of the run; nil when it asks nothing.
-func (k *keys) wish(msg tea.KeyMsg) wish {
+// client is the one that is marked.
+func (k *keys) wish(msg tea.KeyMsg, client string) wish {
 	always := func(c Command) wish { return func(*fairness.Snapshot) Command { return c } }
 	switch {
 	case key.Matches(msg, k.policy):
@@ -37,6 +38,37 @@ func (k *keys) wish(msg tea.KeyMsg) wish {
 		return always(StepRetryAfter{By: 1})
 	case key.Matches(msg, k.undo):
 		return always(Undo{})
+	case key.Matches(msg, k.serviceUp):
+		return always(ScaleServiceTime{Num: 3, Den: 2})
+	case key.Matches(msg, k.serviceDown):
+		return always(ScaleServiceTime{Num: 2, Den: 3})
+	case key.Matches(msg, k.shadows):
+		return always(ToggleShadows{})
+	case key.Matches(msg, k.hold):
+		return always(HoldLoad{})
+	case key.Matches(msg, k.restart):
+		return always(Restart{})
+	case key.Matches(msg, k.reseed):
+		return always(Restart{NewSeed: true})
+	case client == "":
+	case key.Matches(msg, k.demandUp):
+		return always(ScaleDemand{client, 2, 1})
+	case key.Matches(msg, k.demandDown):
+		return always(ScaleDemand{client, 1, 2})
+	case key.Matches(msg, k.heavier):
+		return always(StepWeight{client, 1})
+	case key.Matches(msg, k.lighter):
+		return always(StepWeight{client, -1})
+	case key.Matches(msg, k.dearer):
+		return always(StepCost{client, 1})
+	case key.Matches(msg, k.cheaper):
+		return always(StepCost{client, -1})
+	case key.Matches(msg, k.retries):
+		return always(StepRetries{client, 1})
+	case key.Matches(msg, k.storm):
+		return always(Storm{client})
+	case key.Matches(msg, k.onOff):
+		return always(Switch{client})
 	}
 	return nil
 }

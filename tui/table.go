@@ -13,6 +13,7 @@ type table struct {
 	clients   []fairness.ClientMeasures
 	axis      axis
 	top       int // the first client shown
+	marked    int // the client that keys act on, -1: none
 	perClient int // rows a client
 }
 
@@ -164,6 +165,9 @@ func (t table) draw(p pane) bounds {
 				write(x, y, col, k, s)
 				x += col.w + 1
 			}
+		}
+		if i == t.marked {
+			drawMark(p, y)
 		}
 		draw(1, before)
 		draw(b.barX+b.barW+1, after)
