@@ -73,18 +73,20 @@ kinds['token-bucket'] = {
 	end,
 }
 
--- tat is the theoretical arrival time, in whole µs and n-ths of one
+-- tat is the theoretical arrival time, in whole µs and n-ths of one, as of a rate of n parts each µs and d each token. At another rate the
+-- tokens that lie ahead stay, not the time.
 kinds['gcra'] = {
-	fields = { 'tat', 'tat_part', 'tat_of', 'last' },
+	fields = { 'tat', 'tat_part', 'tat_of', 'tat_token', 'last' },
 	used_at = function(l, s, now)
 		if not s.tat or s.tat < now then return 0 end
-		local ahead = s.tat - now
-		if ahead > up(l.full, l.n) then return l.full end
-		return ahead * l.n + math.min(l.n, math.ceil(parts(s.tat_part or 0, s.tat_of or l.n, l.n)))
+		local ahead, n, d = s.tat - now, s.tat_of or l.n, s.tat_token or l.d
+		if n ~= l.n or d ~= l.d then return math.ceil((ahead * n + (s.tat_part or 0)) / d * l.d) end
+		if ahead > up(l.full, n) then return l.full end
+		return ahead * n + (s.tat_part or 0)
 	end,
 	keep = function(l, now)
 		local ahead, part = div(l.used, l.n)
-		return 'tat', text(now + ahead), 'tat_part', text(part), 'tat_of', text(l.n)
+		return 'tat', text(now + ahead), 'tat_part', text(part), 'tat_of', text(l.n), 'tat_token', text(l.d)
 	end,
 }
 

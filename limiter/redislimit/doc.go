@@ -31,7 +31,7 @@
 //
 //	token-bucket     tokens, tokens_part of tokens_of
 //	leaky-bucket     queue_size (whole slots), last_leak_time (unix ms), leak_part of leak_of
-//	gcra             tat (µs since 1970), tat_part of tat_of
+//	gcra             tat (µs since 1970), tat_part of tat_of, tat_token
 //	fixed-window     window_start, window_used
 //	sliding-window   slide_start, slide_current, slide_previous
 //	all              last: the latest admission, µs since 1970

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"fairgate/limiter"
 )
@@ -83,5 +84,6 @@ func (o Options) withDefaults() (Options, *redis.Options, error) {
 	to.ContextTimeoutEnabled = true
 	to.MaxRetries = -1 // what has timed out may have been charged: asking again would charge twice
 	to.DialerRetries = 1
+	to.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return o, to, nil
 }

@@ -5,11 +5,13 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"fairgate/limiter"
 )
@@ -19,6 +21,9 @@ var source string
 
 // decide is sent by its SHA, and in full only where the server does not know it: after a restart or a SCRIPT FLUSH.
 var decide = redis.NewScript(source)
+
+// The client would write to standard error, across whatever screen there is; what it has to say comes back as an error too.
+func init() { logging.Disable() }
 
 // A Store decides by counters in Redis. It may be used from any number of goroutines, and any number of processes may have one on
 // the same server.
@@ -140,7 +145,7 @@ func (s *Store) Decide(ctx context.Context, client, endpoint string, cost int64)
 	case ctx.Err() != nil: // says nothing about the store
 		return refusal(limiter.ByGlobal, time.Second), nil, ctx.Err()
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	if late := net.Error(nil); errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout() {
 		err = fmt.Errorf("no answer within %s", s.options.Timeout)
 	}
 	if s.pulse.failedWith(now, err) {
