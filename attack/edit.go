@@ -32,6 +32,11 @@ func (r *Run) Edit(edit func(*profiles.Profile)) error {
 	if err := fixed(was, p, before, specs); err != nil {
 		return err
 	}
+	if r.target != nil {
+		if err := r.target.fixed(was, p); err != nil {
+			return err
+		}
+	}
 	return r.apply(p, specs, describeChange(was, p, before, specs))
 }
 
@@ -47,7 +52,7 @@ func (r *Run) apply(p *profiles.Profile, specs []profiles.Client, what string) (
 		r.trip.Store(int64(p.Service.RoundTrip))
 		r.profile.Store(p)
 		r.count(func(t *fairness.Tally) {
-			t.Change(now, what, describe(cfg, p.Service, specs), tallyClients(cfg, p.Service, specs))
+			t.Change(now, what, r.describe(cfg, p.Service, specs), r.tallyClients(cfg, p.Service, specs))
 		})
 	})
 	if err != nil {
@@ -114,6 +119,9 @@ func (l *lane) change(spec profiles.Client) {
 // NextPolicy goes on to the next policy (by 1), or back (by −1), that can work with the algorithm and with what else the limiter is set to. The
 // error says why there is none.
 func (r *Run) NextPolicy(by int) error {
+	if r.target != nil {
+		return errForeignPolicy
+	}
 	return nextPolicy(r.profile.Load().Limiter, by, r.Edit)
 }
 

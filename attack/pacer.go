@@ -54,13 +54,18 @@ const address = "memory:/"
 // aim makes what every hit of the client asks for.
 func (l *lane) aim(spec profiles.Client) {
 	t := &vegeta.Target{Method: http.MethodGet, URL: address, Header: http.Header{}}
-	if l.run.server != nil {
+	switch {
+	case l.run.server != nil:
 		t.URL = l.run.server.url
+	case l.run.target != nil:
+		t.URL = l.run.target.address(spec.Endpoint)
 	}
 	for k, v := range spec.Headers {
 		t.Header.Set(k, v)
 	}
-	t.Header.Set(httplimit.DefaultHeader, l.name)
+	if l.run.target == nil || t.Header.Get(httplimit.DefaultHeader) == "" { // a service may know its clients by other names
+		t.Header.Set(httplimit.DefaultHeader, l.name)
+	}
 	l.target.Store(t)
 }
 
@@ -71,8 +76,11 @@ func mostWorkers(clients int) uint64 { return uint64(min(max(20_000/clients, 64)
 func (l *lane) attack() <-chan *vegeta.Result {
 	l.aim(l.spec())
 	most := mostWorkers(len(l.run.lanes))
-	if l.run.server != nil {
+	switch {
+	case l.run.server != nil:
 		most = uint64(l.run.server.connections)
+	case l.run.target != nil:
+		most = uint64(l.run.target.connections)
 	}
 	l.attacker = vegeta.NewAttacker(l.run.client(l.trip), vegeta.Workers(1), vegeta.MaxWorkers(most))
 	return l.attacker.Attack(l.aimed, l, 0, "") // with a name, every hit would carry it as a header, beside our own

@@ -37,6 +37,9 @@ func (r *Run) Report() *fairness.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	report := r.tally.Report(r.timeLocked())
+	if r.target != nil {
+		report.Target = r.target.report()
+	}
 	r.name(report, p)
 	return report
 }

@@ -28,7 +28,8 @@ const MostLive = 1000
 
 // Options of a live run. The zero value is good.
 type Options struct {
-	Transport string // "": memory
+	Transport string  // "": memory
+	Target    *Target // the service to attack, over connections to it; nil: a limiter of our own, over the transport
 
 	// Record, when it is not nil, receives every result that vegeta hands out, of each client in a goroutine of its own: it must be safe
 	// for that, and may keep the result. Attempts that the end of the run cut short are not among them.
@@ -55,6 +56,7 @@ type Run struct {
 	shadows   shadows
 	beat      metronome
 	server    *server      // of the loopback transport
+	target    *target      // nil: the limiter is our own
 	pauses    sync.Pool    // of *time.Timer
 	exchanges sync.Pool    // of *exchange
 	headers   sync.Pool    // of http.Header, empty
@@ -102,10 +104,23 @@ func New(p *profiles.Profile, o Options) (*Run, error) {
 		}
 		r.lanes = append(r.lanes, newLane(r, i, NewClient(i, spec, p.Service, p.Seed)))
 	}
-	cfg := lim.Config()
-	r.tally = fairness.NewTally(tallyClients(cfg, p.Service, specs), describe(cfg, p.Service, specs), fairness.Options{
+	counting := fairness.Options{
 		WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], Live: true, End: p.Duration, InOrder: true,
-	})
+	}
+	if o.Target != nil {
+		if r.target, err = newTarget(*o.Target, len(specs)); err != nil {
+			return nil, err
+		}
+		counting.InOrder, counting.Afar, counting.Faults = false, true, faultNames[:]
+	}
+	cfg := lim.Config()
+	r.tally = fairness.NewTally(r.tallyClients(cfg, p.Service, specs), r.describe(cfg, p.Service, specs), counting)
+	if r.target != nil {
+		for _, l := range r.lanes {
+			l.trip = newTargeted(l, r.target)
+		}
+		return r, nil
+	}
 	switch o.Transport {
 	case "", TransportMemory:
 		for _, l := range r.lanes {
@@ -177,6 +192,11 @@ func (r *Run) watch(ctx context.Context, lanes *sync.WaitGroup) {
 	}
 	lanes.Wait()
 	r.beat.close()
+	if r.target != nil {
+		for _, l := range r.lanes {
+			l.trip.(*targeted).http.CloseIdleConnections()
+		}
+	}
 	if r.server != nil {
 		for _, l := range r.lanes {
 			l.trip.(*loopback).http.CloseIdleConnections()
@@ -311,7 +331,7 @@ func (r *Run) pause(d time.Duration) bool {
 
 // reuse takes back the header of an answer that nobody looks at any more.
 func (r *Run) reuse(h http.Header) {
-	if h != nil && r.server == nil {
+	if h != nil && r.server == nil && r.target == nil {
 		clear(h)
 		r.headers.Put(h)
 	}

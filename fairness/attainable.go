@@ -18,6 +18,8 @@ type pulses struct {
 	every      time.Duration
 	spell      *spell
 
+	admitted float64 // tokens in the pulse, which are what is shared out when the limit is not known
+
 	before []int64 // pending when the pulse began
 	begun  []int64 // in the pulse
 	listed []bool
@@ -43,7 +45,9 @@ func (p *pulses) open(at time.Duration, s *spell) {
 		dearest = max(dearest, s.clients[i].Cost)
 	}
 	p.every = pulse
-	if c := s.limit.Capacity; c > 0 {
+	if s.limit.Measured {
+		p.every = 10 * pulse // what is admitted in a tenth of a second is chance
+	} else if c := s.limit.Capacity; c > 0 {
 		steps := math.Ceil(10 * float64(dearest) / c / pulse.Seconds())
 		p.every = time.Duration(min(max(steps, 1), 100)) * pulse
 	}
@@ -58,6 +62,9 @@ func (p *pulses) begin(client int) {
 		p.list = append(p.list, int32(client))
 	}
 }
+
+// admit counts the tokens of an admission.
+func (p *pulses) admit(tokens int64) { p.admitted += float64(tokens) }
 
 // roll ends all pulses that are over at this moment.
 func (p *pulses) roll(t *Tally, at time.Duration) {
@@ -84,8 +91,19 @@ func (p *pulses) close(t *Tally, at time.Duration) {
 
 // settle shares a pulse out and makes ready for the next one. times: so many pulses that are alike.
 func (p *pulses) settle(t *Tally, length time.Duration, times float64) {
+	capacity := p.spell.limit.Capacity * length.Seconds()
+	if p.spell.limit.Measured {
+		capacity = p.admitted
+	}
+	p.admitted = 0
 	if len(p.list) == 0 {
 		return
+	}
+	ceiling := func(client int) float64 {
+		if p.spell.limit.Measured {
+			return capacity
+		}
+		return p.spell.limit.ceiling(client) * length.Seconds()
 	}
 	p.claims, p.weights = p.claims[:0], p.weights[:0]
 	for _, c := range p.list {
@@ -96,14 +114,14 @@ func (p *pulses) settle(t *Tally, length time.Duration, times float64) {
 			claim = client.ClosedDemand * cost * length.Seconds()
 		}
 		// A limit of its own counts too, but not below ten attempts, for the same reason that makes a pulse long.
-		p.claims = append(p.claims, min(claim, max(p.spell.limit.ceiling(int(c))*length.Seconds(), 10*cost)))
+		p.claims = append(p.claims, min(claim, max(ceiling(int(c)), 10*cost)))
 		p.weights = append(p.weights, float64(max(client.Weight, 1)))
 	}
 	if cap(p.shares) < len(p.list) {
 		p.shares = make([]float64, len(p.list), 2*len(p.list))
 	}
 	p.shares = p.shares[:len(p.list)]
-	p.filling.fill(p.spell.limit.Capacity*length.Seconds(), p.claims, p.weights, p.shares)
+	p.filling.fill(capacity, p.claims, p.weights, p.shares)
 
 	kept := p.list[:0]
 	for k, c := range p.list {

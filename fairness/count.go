@@ -31,6 +31,7 @@ type Tally struct {
 	window    *window // only when live
 	samples   *samples
 
+	faults       []int64 // errors by kind, after the warm-up
 	sent, missed int64
 	lateness     histogram
 }
@@ -41,6 +42,7 @@ func NewTally(clients []Client, limit Limit, o Options) *Tally {
 		options:  o,
 		spells:   []spell{{limit: limit, clients: slices.Clone(clients)}},
 		pending:  make([]int64, len(clients)),
+		faults:   make([]int64, len(o.Faults)),
 		inflight: make([]int64, len(clients)),
 		joined:   make([]time.Duration, len(clients)),
 	}
@@ -119,9 +121,10 @@ func (t *Tally) Observe(o Outcome) {
 		if cell != nil {
 			cell.admitted++
 		}
-		if !t.options.InOrder {
+		if !t.options.InOrder && !t.options.Afar {
 			t.overshoot.admit(o.Decided, float64(cost))
 		}
+		t.pulses.admit(cost)
 	case Rejected:
 		row.rejected++
 		if cell != nil {
@@ -134,6 +137,9 @@ func (t *Tally) Observe(o Outcome) {
 	default:
 		if cell != nil {
 			cell.failed++
+		}
+		if int(o.Fault) < len(t.faults) && o.Decided >= t.options.WarmUp {
+			t.faults[o.Fault]++
 		}
 	}
 	t.window.observe(&o)
@@ -170,6 +176,14 @@ func (t *Tally) Ended(at time.Duration, client int, e End) {
 		}
 	}
 	t.pending[client]--
+}
+
+// Rename gives a client its name, in all that was and will be counted of it: where clients are not known beforehand, a tally is made with
+// clients without names, and whoever comes gets the next.
+func (t *Tally) Rename(client int, name string) {
+	for k := range t.spells {
+		t.spells[k].clients[client].Name = name
+	}
 }
 
 // Change marks a change of the limit or of clients, which counts from at on; what says it in words. clients are the same, in the same order, with

@@ -29,6 +29,9 @@ func (t *terms) demand(w want, length float64) float64 {
 // entitle gives the demand and the entitlement of each, in requests per second: weighted max-min in tokens, where a
 // claim is the demand's tokens and at most what the policy allows the client.
 func (t *terms) entitle(wants []want, length float64) (demands, entitled []float64) {
+	if t.measured {
+		t.measure(wants, length)
+	}
 	n := len(wants)
 	demands = make([]float64, n)
 	claims, weights := make([]float64, n), make([]float64, n)
@@ -42,6 +45,20 @@ func (t *terms) entitle(wants []want, length float64) (demands, entitled []float
 		entitled[k] /= t.cost[w.client]
 	}
 	return demands, entitled
+}
+
+// measure takes for the capacity what was admitted in sum. That is fair to say as long as the service refuses for lack of capacity alone.
+func (t *terms) measure(wants []want, length float64) {
+	t.capacity = 0
+	for _, w := range wants {
+		t.capacity += float64(w.admitted) * t.cost[w.client]
+	}
+	if t.capacity = t.capacity / length; !(length > 0) {
+		t.capacity = 0
+	}
+	for i := range t.ceiling {
+		t.ceiling[i] = t.capacity
+	}
 }
 
 // jain is the index over the satisfactions of those who are active.

@@ -30,8 +30,6 @@ func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client
 	terms.over(t.spells, from, to)
 	length := (to - from).Seconds()
 	last := t.spellBefore(to)
-	known := terms.capacity > 0
-
 	wants := make([]want, len(all))
 	for i := range all {
 		wants[i] = want{client: i, requests: all[i].requests(), admitted: all[i].admitted, active: all[i].active(), present: 1}
@@ -40,6 +38,7 @@ func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client
 		}
 	}
 	demands, entitled := terms.entitle(wants, length)
+	known := terms.capacity > 0
 
 	m := Measures{Clients: make([]ClientMeasures, len(all))}
 	var total sums
@@ -72,14 +71,18 @@ func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client
 		AdmittedCount: total.admitted, RejectedCount: total.rejected, ErrorCount: total.failed, InFlight: total.inFlight(),
 		Attempts: total.attempts(), Requests: total.requests(),
 	}
+	shared := m.Aggregate.Limit
 	if !known {
-		m.Aggregate.Limit = None
+		m.Aggregate.Limit, shared = None, None
+	}
+	if terms.measured {
+		m.Aggregate.Limit, m.Aggregate.Utilization = None, None // it is no limit, and always used up
 	}
 	standings := t.standings(m.Clients, all, length)
 	for i := range standings {
 		m.Clients[i].Expected, m.Clients[i].Attainable = Number(standings[i].Expected), Number(standings[i].Attainable)
 	}
-	m.Fairness = Judge(m.Aggregate.Limit, standings)
+	m.Fairness = Judge(shared, standings)
 	// The starved are named in the order of the clients, and every name is there once.
 	names := m.Fairness.Starved
 	for i := range m.Clients {

@@ -15,6 +15,7 @@ type Limit struct {
 	RateText    string        `json:"-"` // the rate as it was written: "1000/s"
 	ClientText  string        `json:"-"` // the client's rate as it was written, or ""
 	Capacity    float64       `json:"-"` // tokens per second that are shared out: the global limit, or the sum that the shards enforce
+	Measured    bool          `json:"-"` // the limit is not known: what is shared out is what was admitted in sum, in each stretch anew
 	MaxInFlight int64         `json:"-"` // attempts of a client in flight at once; 0: not bounded
 	ServiceTime time.Duration `json:"-"` // what an admitted attempt takes; 0: not known
 	ClientCaps  []Number      `json:"-"` // tokens per second that the policy allows each client at most (index: client); none: no such cap; nil: for nobody
@@ -44,7 +45,10 @@ type Report struct {
 	Honesty   []Promises `json:"honesty"`   // of each client: did Retry-After tell the truth?
 	Herd      Herd       `json:"herd"`      // did many come back at the moment that they were told?
 	Recovery  []Recovery `json:"recovery"`  // how long it took until all was well again
-	Overshoot Number     `json:"overshoot"` // tokens by which the worst interval went beyond limit × time + burst; 0: never
+	Overshoot Number     `json:"overshoot"` // tokens by which the worst interval went beyond limit × time + burst; 0: never; none: not known
+
+	ErrorsBy map[string]int64 `json:"errors_by,omitzero"` // errors by kind, where they are told apart: against a target
+	Target   *Target          `json:"target,omitzero"`    // the service that was attacked; nil: a limiter of our own
 }
 
 // Stretch is the part of a run between two changes.

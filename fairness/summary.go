@@ -23,12 +23,30 @@ func (t *Tally) Report(now time.Duration) *Report {
 		Recovery:  t.recoveries(now),
 		Overshoot: Number(t.overshoot.tokens()),
 	}
+	if t.options.Afar {
+		r.Overshoot = None
+	}
+	r.ErrorsBy = t.errorsBy()
 	r.Gate = t.gate(&r.Measures)
 	r.Diagnosis = Diagnose(r.Limiter, r.Measures, r.Overshoot)
 	if r.Herd.Detected {
 		r.Diagnosis.Text = append(r.Diagnosis.Text, r.Herd.Why)
 	}
 	return r
+}
+
+// errorsBy are the kinds of errors that there were; nil where they are not told apart.
+func (t *Tally) errorsBy() map[string]int64 {
+	if len(t.faults) == 0 {
+		return nil
+	}
+	by := map[string]int64{}
+	for k, n := range t.faults {
+		if n > 0 {
+			by[t.options.Faults[k]] = n
+		}
+	}
+	return by
 }
 
 // apart are the stretches after the warm-up, each by itself, when a change cut the run.

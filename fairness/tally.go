@@ -19,11 +19,15 @@ type Client struct {
 type Options struct {
 	WarmUp  time.Duration // what happened before is not in the report
 	Reasons []string      // names of the limits that refuse; Outcome.By is an index into it
+	Faults  []string      // names of the kinds of errors; Outcome.Fault is an index into it; none: errors are not told apart
 	Live    bool          // keep the window and the last minute, for Snapshot; a report alone needs neither
 	End     time.Duration // planned end: what happens at or after it does not count; 0: none
 	// InOrder: whoever drives the tally calls Admit for each admission as it is decided. Outcomes are observed late and out of order, by as much as the
 	// machine stalls, and no bucket can be held to its limit by them; without such a driver they are all there is.
 	InOrder bool
+	// Afar: the limiter is somebody else's, and when it decided is not known. So admissions cannot be held against its limit, and the
+	// overshoot is none.
+	Afar bool
 }
 
 // Kind of an outcome.
@@ -41,6 +45,7 @@ type Outcome struct {
 	Client  int
 	Kind    Kind
 	By      uint8         // of a rejection: index into Options.Reasons
+	Fault   uint8         // of an error: index into Options.Faults
 	Sent    time.Duration // when it was sent
 	Decided time.Duration // when the limiter answered; where that is not known, as Seen
 	Seen    time.Duration // when the client had the outcome

@@ -25,6 +25,7 @@ func (t *Tally) spellBefore(at time.Duration) *spell {
 // terms are the settings that entitlements follow from, averaged over a stretch by time.
 type terms struct {
 	capacity float64 // tokens per second
+	measured bool    // the capacity is not known, and is what was admitted
 	cost     []float64
 	weight   []float64
 	closed   []float64 // demand of closed loops; 0: measured
@@ -58,7 +59,7 @@ func (t *terms) over(spells []spell, from, to time.Duration) {
 	if first == last {
 		t.whole = 1 + first
 	}
-	t.capacity = 0
+	t.capacity, t.measured = 0, false
 	clear(t.cost)
 	clear(t.weight)
 	clear(t.closed)
@@ -77,6 +78,7 @@ func (t *terms) over(spells []spell, from, to time.Duration) {
 }
 
 func (t *terms) add(s *spell, part float64) {
+	t.measured = t.measured || s.limit.Measured
 	t.capacity += part * s.limit.Capacity
 	for i := range s.clients {
 		c := &s.clients[i]

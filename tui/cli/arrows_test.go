@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"fairness":           {},
 	"profiles":           {"limiter", "github.com/goccy/go-yaml"},
 	"profiles/importer":  {"profiles", "limiter", "github.com/goccy/go-yaml"},
-	"attack":             {"limiter", "limiter/httplimit", "fairness", "profiles", "github.com/tsenart/vegeta/v12", "golang.org/x/sys"},
+	"attack":             {"limiter", "limiter/httplimit", "fairness", "profiles", "github.com/tsenart/vegeta/v12", "golang.org/x/sys", "golang.org/x/net", "github.com/prometheus/client_golang"},
 	"tui":                {"fairness", "charm"},
 	"tui/report":         {"fairness", "charm"},
 	"tui/termbg":         {"github.com/charmbracelet/lipgloss"},

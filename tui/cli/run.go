@@ -25,6 +25,7 @@ var runCommand = &command{
 		"fairgate run agent --output report.md",
 		"fairgate run polite --speed 10",
 		"fairgate run starvation --rate 500/s --burst 50 --seed 7",
+		"fairgate run mine.yaml --target http://127.0.0.1:8080/ --rate 100/s",
 		"fairgate run mine.yaml --expect 'jain > 0.9' --expect 'errors == 0'",
 	},
 	flags: func(g *flagGroups) func(*shell, []string) error {
@@ -37,6 +38,7 @@ var runCommand = &command{
 		shadowFlag(fs, &r.shadow)
 		fs.Var(factorFlag{&r.speed}, "speed", "draw the simulation in place of a live run, so many times as fast as life")
 		fs.BoolVar(&r.headless, "headless", false, "no screen, a line a second instead")
+		r.target.flags(g)
 		r.report.flags(g)
 		r.look.flags(g, true)
 		return r.do
@@ -50,6 +52,7 @@ type run struct {
 	headless  bool
 	shadow    []string
 	speed     float64 // 0: live
+	target    targeting
 	report    reporting
 	look      look
 }
@@ -59,11 +62,15 @@ func (r *run) do(sh *shell, args []string) error {
 	if err != nil {
 		return err
 	}
-	attacker, err := r.attacker(p)
+	target, err := r.target.target(sh, p, r)
+	if err != nil {
+		return err
+	}
+	attacker, err := r.attacker(p, target)
 	if err != nil {
 		return wrong("%v", err)
 	}
-	if err := r.report.prepare(p, altered); err != nil {
+	if err := r.report.prepare(p, altered || target != nil); err != nil {
 		return err
 	}
 	s := &session{sh: sh, run: attacker, report: &r.report, look: r.look, screen: !r.headless}
@@ -75,7 +82,7 @@ func (r *run) do(sh *shell, args []string) error {
 }
 
 // attacker is a live run, or with --speed the simulation played back.
-func (r *run) attacker(p *profiles.Profile) (attacker, error) {
+func (r *run) attacker(p *profiles.Profile, target *attack.Target) (attacker, error) {
 	if r.speed > 0 {
 		if r.transport != attack.TransportMemory {
 			return nil, fmt.Errorf("--speed plays the simulation, which sends nothing: leave --transport out")
@@ -85,7 +92,7 @@ func (r *run) attacker(p *profiles.Profile) (attacker, error) {
 		}
 		return attack.NewPlayback(p, r.speed)
 	}
-	live, err := attack.New(p, attack.Options{Transport: r.transport})
+	live, err := attack.New(p, attack.Options{Transport: r.transport, Target: target})
 	if err != nil {
 		return nil, err
 	}

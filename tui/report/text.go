@@ -32,6 +32,9 @@ func Text(r *fairness.Report, o Options, shadows ...*fairness.Report) string {
 		p.blank()
 	}
 	p.refusals(&r.Measures)
+	if len(r.ErrorsBy) > 0 {
+		p.labelled("errors by kind", counts(r.ErrorsBy), warning)
+	}
 	p.generator(r)
 	p.changes(r.Changes)
 	p.stretches(r)
@@ -95,7 +98,7 @@ func (p *page) head(r *fairness.Report) {
 		}
 		p.line(line)
 	}
-	how := map[string]string{"live": "live run", "simulated": "simulation", "recorded": "recorded run"}[r.Mode]
+	how := map[string]string{"live": "live run", "simulated": "simulation", "recorded": "recorded run", "served": "served"}[r.Mode]
 	if how == "" {
 		how = r.Mode
 	}
@@ -105,6 +108,11 @@ func (p *page) head(r *fairness.Report) {
 	}
 	p.labelled("run", strings.Join(words, ", "), plain)
 	p.labelled("limit", limit(&r.Limiter), plain)
+	if r.Target != nil {
+		for i, sentence := range target(r) {
+			p.labelled([]string{"target", ""}[min(i, 1)], sentence, plain)
+		}
+	}
 }
 
 // views are the two headlines, one under the other, so that the eye compares the two words at their head.

@@ -50,6 +50,9 @@ func monitoring(a *fairness.Aggregate) (text, status string, m mood) {
 		errors = plural(a.ErrorCount, "error")
 	}
 	text = fmt.Sprintf("admitted %s of %s (%s), %s", rate(a.Admitted), rate(a.Limit), percent(a.Utilization), errors)
+	if !a.Limit.Exists() {
+		text = fmt.Sprintf("admitted %s, the limit is not known, %s", rate(a.Admitted), errors)
+	}
 	switch {
 	case a.Attempts == 0:
 		return text, "quiet", plain
