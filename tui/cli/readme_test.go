@@ -123,3 +123,17 @@ func TestTheReadmesProfilesAreRight(t *testing.T) {
 		}
 	}
 }
+
+// The step of a lesson in the README is what is printed.
+func TestTheReadmesLessonIsPrinted(t *testing.T) {
+	t.Parallel()
+	_, block, _ := strings.Cut(readme(t), "```\nStep 2 of 8")
+	block, _, found := strings.Cut(block, "```")
+	if !found {
+		t.Fatal("no step of a lesson in the README")
+	}
+	got := fairgate(t, "simulate", "starvation", "--lesson")
+	if !strings.Contains(got.out, strings.TrimSpace(block)) {
+		t.Errorf("the README has\n%s\nwhich is not in\n%s", block, got.out)
+	}
+}

@@ -23,6 +23,7 @@ var simulateCommand = &command{
 		"fairgate simulate",
 		"fairgate simulate starvation --policy fair-queue --duration 10m",
 		"fairgate simulate polite --runs 20",
+		"fairgate simulate starvation --lesson --output lesson.md",
 		"fairgate simulate mine.yaml --seed 7 --format json | jq .fairness",
 	},
 	flags: func(g *flagGroups) func(*shell, []string) error {
@@ -30,6 +31,7 @@ var simulateCommand = &command{
 		fs := g.group("The simulation")
 		fs.Var(countFlag{&s.runs}, "runs", "so many runs with seeds that follow one another: mean and standard deviation in place of a report")
 		shadowFlag(fs, &s.shadow)
+		fs.BoolVar(&s.lesson, "lesson", false, "the profile's whole lesson as a handout: each step simulated, its question, and what came of it")
 		s.settings.flags(g)
 		s.report.flags(g)
 		s.look.flags(g, false)
@@ -41,6 +43,7 @@ var simulateCommand = &command{
 type simulate struct {
 	runs     int64
 	shadow   []string
+	lesson   bool
 	settings settings
 	report   reporting
 	look     look
@@ -50,6 +53,9 @@ func (s *simulate) do(sh *shell, args []string) error {
 	p, altered, err := loadProfile(sh, args, "simulate", &s.settings)
 	if err != nil {
 		return err
+	}
+	if s.lesson {
+		return s.handout(sh, p, altered)
 	}
 	if s.runs > 0 && len(s.shadow) > 0 {
 		return wrong("--shadow scores one run, and --runs makes many: leave one of them out")

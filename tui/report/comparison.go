@@ -357,7 +357,7 @@ func ComparisonJSON(c *Comparison) ([]byte, error) {
 			doc.Skipped = append(doc.Skipped, skipped{v.Name, v.Err})
 			continue
 		}
-		run, err := withoutTimeline(v.Report)
+		run, err := WithoutTimeline(v.Report)
 		if err != nil {
 			return nil, err
 		}
@@ -369,8 +369,8 @@ func ComparisonJSON(c *Comparison) ([]byte, error) {
 	return Encode(doc, 2)
 }
 
-// withoutTimeline is a report's JSON without the key "timeline".
-func withoutTimeline(r *fairness.Report) (json.RawMessage, error) {
+// WithoutTimeline is a report's JSON, in one line, without the key "timeline".
+func WithoutTimeline(r *fairness.Report) (json.RawMessage, error) {
 	return json.Marshal(struct {
 		*fairness.Report
 		Timeline *struct{} `json:"timeline,omitempty"` // lies above the report's own and is left out

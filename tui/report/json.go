@@ -23,7 +23,7 @@ func JSON(r *fairness.Report, shadows ...*fairness.Report) ([]byte, error) {
 		Shadow []json.RawMessage `json:"shadow"`
 	}{Report: whole(r)}
 	for _, s := range shadows {
-		b, err := withoutTimeline(s)
+		b, err := WithoutTimeline(s)
 		if err != nil {
 			return nil, err
 		}

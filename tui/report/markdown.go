@@ -12,12 +12,8 @@ func Markdown(r *fairness.Report, shadows ...*fairness.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# fairgate: %s\n\n%s\n\n", inMarkdown(r.Profile), inMarkdown(r.Title))
 
-	b.WriteString("| view | what it shows | status |\n|---|---|---|\n")
-	text, status, m := monitoring(&r.Aggregate)
-	fmt.Fprintf(&b, "| monitoring sees | %s | %s %s |\n", inMarkdown(text), m.mark(false), status)
-	text, status, m = clientsSee(&r.Measures)
-	fmt.Fprintf(&b, "| the clients see | %s | %s %s |\n\n", inMarkdown(text), m.mark(false), status)
-
+	markdownViews(&b, &r.Measures)
+	b.WriteByte('\n')
 	fmt.Fprintf(&b, "**Verdict: %s.** %s\n\n", r.Fairness.Verdict, inMarkdown(r.Fairness.Why))
 	for _, sentence := range evidence(r) {
 		fmt.Fprintf(&b, "- %s\n", inMarkdown(sentence))
@@ -27,29 +23,7 @@ func Markdown(r *fairness.Report, shadows ...*fairness.Report) string {
 	}
 	b.WriteByte('\n')
 
-	rows, more := chosen(&r.Measures)
-	cols := columns(rows)
-	head, rule := "| client |", "|---|"
-	for _, c := range cols {
-		head += " " + c.head + " |"
-		rule += "---:|"
-	}
-	b.WriteString(head + "\n" + rule + "\n")
-	for k, c := range rows {
-		name := inMarkdown(c.Name)
-		if moodOfClient(&r.Measures, c) == bad {
-			name = "**" + name + "** ✗"
-		}
-		b.WriteString("| " + name + " |")
-		for _, col := range cols {
-			b.WriteString(" " + col.cells[k] + " |")
-		}
-		b.WriteByte('\n')
-	}
-	if more > 0 {
-		fmt.Fprintf(&b, "\nand %s more\n", plural(int64(more), "client"))
-	}
-
+	markdownClients(&b, &r.Measures)
 	if len(shadows) > 0 {
 		markdownGrid(&b, shadowTitle, beside(r, shadows).each(satisfaction, twoDecimals, true, mostRows))
 	}
@@ -93,6 +67,41 @@ func Markdown(r *fairness.Report, shadows ...*fairness.Report) string {
 		}
 	}
 	return b.String()
+}
+
+// markdownViews is the table of the two views.
+func markdownViews(b *strings.Builder, m *fairness.Measures) {
+	b.WriteString("| view | what it shows | status |\n|---|---|---|\n")
+	text, status, md := monitoring(&m.Aggregate)
+	fmt.Fprintf(b, "| monitoring sees | %s | %s %s |\n", inMarkdown(text), md.mark(false), status)
+	text, status, md = clientsSee(m)
+	fmt.Fprintf(b, "| the clients see | %s | %s %s |\n", inMarkdown(text), md.mark(false), status)
+}
+
+// markdownClients is the table of the clients; the starved are bold.
+func markdownClients(b *strings.Builder, m *fairness.Measures) {
+	rows, more := chosen(m)
+	cols := columns(rows)
+	head, rule := "| client |", "|---|"
+	for _, c := range cols {
+		head += " " + c.head + " |"
+		rule += "---:|"
+	}
+	b.WriteString(head + "\n" + rule + "\n")
+	for k, c := range rows {
+		name := inMarkdown(c.Name)
+		if moodOfClient(m, c) == bad {
+			name = "**" + name + "** ✗"
+		}
+		b.WriteString("| " + name + " |")
+		for _, col := range cols {
+			b.WriteString(" " + col.cells[k] + " |")
+		}
+		b.WriteByte('\n')
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "\nand %s more\n", plural(int64(more), "client"))
+	}
 }
 
 // inMarkdown is text that Markdown shows as it is: on one line, no sign of it read as markup or as the end of a table's cell.
