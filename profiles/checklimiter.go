@@ -8,14 +8,29 @@ import (
 	"fairgate/limiter"
 )
 
+// Locate gives an error of whoever builds the profile's limiter the place in the file where its value stands, as a *Error.
+func (p *Profile) Locate(err error) error {
+	if err == nil {
+		return nil
+	}
+	return p.locate(ofLimiter(err))
+}
+
+func ofLimiter(err error) *Error {
+	var at *limiter.ConfigError
+	if errors.As(err, &at) {
+		return wrong("limiter."+at.Field, "%s", at.Msg)
+	}
+	return wrong("limiter", "%s", err)
+}
+
 // checkLimiter checks the limiter, and the clients against it.
 func (p *Profile) checkLimiter() *Error {
 	if err := p.Limiter.Check(); err != nil {
-		var at *limiter.ConfigError
-		if errors.As(err, &at) {
-			return wrong("limiter."+at.Field, "%s", at.Msg)
-		}
-		return wrong("limiter", "%s", err)
+		return ofLimiter(err)
+	}
+	if err := p.Store.check(); err != nil {
+		return err
 	}
 	c := p.Limiter.WithDefaults()
 	burst := mostAtOnce(&c, c.Rate, c.Burst)

@@ -23,7 +23,7 @@ var profileKeys = object[Profile]{
 	warmUpKey,
 	scalar("seed", "a whole number", func(p *Profile) *uint64 { return &p.Seed }, readSeed,
 		func(v uint64) *node { return plainNode(strconv.FormatUint(v, 10)) }),
-	in("limiter", limiterKeys, func(p *Profile) *limiter.Config { return &p.Limiter }),
+	in("limiter", limiterKeys, func(p *Profile) *Profile { return p }),
 	in("service", serviceKeys, func(p *Profile) *Service { return &p.Service }),
 	withoutKey,
 	{key: "clients", read: readClients, write: writeClients},

@@ -1,10 +1,6 @@
 package profiles
 
-import (
-	"fmt"
-
-	"fairgate/limiter"
-)
+import "fmt"
 
 // stepKeys are the keys of a step of a lesson.
 var stepKeys = object[Step]{
@@ -19,7 +15,7 @@ var stepKeys = object[Step]{
 var setKeys = object[Profile]{
 	durationKey,
 	warmUpKey,
-	in("limiter", limiterKeys, func(p *Profile) *limiter.Config { return &p.Limiter }),
+	in("limiter", limiterKeys, func(p *Profile) *Profile { return p }),
 	in("service", serviceKeys, func(p *Profile) *Service { return &p.Service }),
 	withoutKey,
 	{key: "clients", read: readClients, write: writeClients},

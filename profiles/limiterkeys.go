@@ -2,14 +2,19 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"fairgate/limiter"
 )
 
-// The keys of a limiter.
+// limiterKeys are the keys of a limiter: what it is, and where it counts.
+var limiterKeys = slices.Concat(
+	part(configKeys, func(p *Profile) *limiter.Config { return &p.Limiter }),
+	part(storeKeys, func(p *Profile) *Store { return &p.Store }),
+)
 
-var limiterKeys = object[limiter.Config]{
+var configKeys = object[limiter.Config]{
 	word("policy", func(c *limiter.Config) *limiter.Policy { return &c.Policy }, limiter.Policies...),
 	word("algorithm", func(c *limiter.Config) *limiter.Algorithm { return &c.Algorithm }, limiter.Algorithms...),
 	rate("rate", func(c *limiter.Config) *limiter.Rate { return &c.Rate }),
@@ -40,7 +45,6 @@ var limiterKeys = object[limiter.Config]{
 	sparse(duration("forget_after", above, func(c *limiter.Config) *time.Duration { return &c.ForgetAfter })),
 	word("inherit", func(c *limiter.Config) *limiter.Inherit { return &c.Inherit }, inherits...),
 	word("retry_after", func(c *limiter.Config) *limiter.RetryAfter { return &c.RetryAfter }, retryAfters...),
-	{key: "store", read: readStore, write: func(*limiter.Config) *node { return nil }},
 }
 
 var clientLimitKeys = object[limiter.ClientLimit]{
@@ -72,13 +76,6 @@ func readDivide(r *reader, n *node, path string, c *limiter.Config) {
 		return
 	}
 	c.Keep = !divide
-}
-
-// readStore accepts the one place where this build keeps counters.
-func readStore(r *reader, n *node, path string, _ *limiter.Config) {
-	if r.isScalar(n, path, "memory") && n.text != "memory" {
-		r.fail(n.at, path, "%s is not accepted: write memory, the counters of this process", quote(n.text))
-	}
 }
 
 func readBandwidths(r *reader, n *node, path string, c *limiter.Config) {

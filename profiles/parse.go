@@ -63,6 +63,7 @@ func defaults() *Profile {
 			Refill: limiter.Greedy, Order: limiter.StartTime, Routing: limiter.Random,
 			Inherit: limiter.Proportional, RetryAfter: limiter.RetryExact,
 		},
+		Store:   Store{OnError: ClosedWithoutStore},
 		Service: Service{Time: 2 * time.Millisecond, RoundTrip: time.Millisecond},
 		places:  make(map[string]position),
 	}

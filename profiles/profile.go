@@ -16,6 +16,7 @@ type Profile struct {
 	WarmUp   time.Duration
 	Seed     uint64
 	Limiter  limiter.Config
+	Store    Store
 	Service  Service
 	Clients  []Client
 	Expect   []string
@@ -27,6 +28,22 @@ type Profile struct {
 	// places says where the values stand that were read, by their keys.
 	places map[string]position
 }
+
+// Store is where the limiter's counters are kept. The zero value is this process's memory. A file says it under limiter.
+type Store struct {
+	URL     string        // of a Redis server that several processes share, redis://host:port/db; "": memory
+	OnError OnStoreError  // what answers when the server does not; "": closed
+	TTL     time.Duration // how long a counter lives there after its last admission; 0: as long as it must. What is too short is raised
+}
+
+// OnStoreError is what becomes of attempts while the store is gone.
+type OnStoreError string
+
+// The ways of living without a store.
+const (
+	OpenWithoutStore   OnStoreError = "open"   // all are admitted
+	ClosedWithoutStore OnStoreError = "closed" // all are rejected
+)
 
 // Service is what stands behind the limiter.
 type Service struct {

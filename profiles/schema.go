@@ -76,6 +76,19 @@ func in[T, V any](key string, o object[V], at func(*T) *V) field[T] {
 	}
 }
 
+// part lets an object stand for keys of a larger one.
+func part[T, V any](o object[V], at func(*T) *V) object[T] {
+	fields := make(object[T], len(o))
+	for i, f := range o {
+		fields[i] = field[T]{
+			key:   f.key,
+			read:  func(r *reader, n *node, path string, t *T) { f.read(r, n, path, at(t)) },
+			write: func(t *T) *node { return f.write(at(t)) },
+		}
+	}
+	return fields
+}
+
 // A reader reads nodes into a profile. It keeps the first error, after which
 // everything is skipped, and the place of every value that it read.
 type reader struct {
