@@ -124,16 +124,26 @@ func TestTheReadmesProfilesAreRight(t *testing.T) {
 	}
 }
 
-// The step of a lesson in the README is what is printed.
-func TestTheReadmesLessonIsPrinted(t *testing.T) {
-	t.Parallel()
-	_, block, _ := strings.Cut(readme(t), "```\nStep 2 of 8")
-	block, _, found := strings.Cut(block, "```")
-	if !found {
-		t.Fatal("no step of a lesson in the README")
-	}
-	got := fairgate(t, "simulate", "starvation", "--lesson")
-	if !strings.Contains(got.out, strings.TrimSpace(block)) {
-		t.Errorf("the README has\n%s\nwhich is not in\n%s", block, got.out)
+// What the README shows as printed is printed.
+func TestTheReadmeShowsWhatIsPrinted(t *testing.T) {
+	text := readme(t)
+	for _, c := range []struct {
+		begins string // how the block in the README begins
+		args   []string
+	}{
+		{"Step 2 of 8", []string{"simulate", "starvation", "--lesson"}},
+		{"Coming back: ", []string{"profiles"}},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			t.Parallel()
+			_, block, _ := strings.Cut(text, "```\n"+c.begins)
+			block, _, found := strings.Cut(block, "```")
+			if !found {
+				t.Fatalf("no block begins with %q", c.begins)
+			}
+			if got := fairgate(t, c.args...); !strings.Contains(got.out, c.begins+block) {
+				t.Errorf("the README has\n%s\nwhich is not in\n%s", c.begins+block, got.out)
+			}
+		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairgate/profiles"
 )
 
 // Wrong use is told in one clear message on standard error, before anything is attacked, and ends with 2.
@@ -200,12 +202,65 @@ func shellWords(s string) []string {
 	return all
 }
 
-func TestBuiltInProfilesAreListedAndPrinted(t *testing.T) {
+// Profiles are listed by what they teach, each once, in 80 columns.
+func TestProfilesAreListedInGroups(t *testing.T) {
+	t.Parallel()
+	golden(t, "profiles.txt", profileList([]profiles.Info{
+		{Name: "one", Title: "A title", Teaches: "What it teaches", Group: "First things"},
+		{Name: "another", Title: "A title of another", Teaches: strings.TrimSpace(strings.Repeat("it teaches much ", 8)), Group: "First things"},
+		{Name: "last", Title: strings.TrimSpace(strings.Repeat("A long title ", 8)), Teaches: "What it teaches", Group: "Further things"},
+	}))
 	list := fairgate(t, "profiles")
-	for _, name := range []string{"starvation", "agent", "polite"} {
-		if !strings.Contains(list.out, "\n"+name) && !strings.HasPrefix(list.out, name) {
-			t.Errorf("%s is not listed:\n%s", name, list.out)
+	at := -1
+	for _, group := range profiles.Groups {
+		for _, heading := range append([]string{group.Title + "\n"}, group.Names...) {
+			if heading != group.Title+"\n" {
+				heading = "\n  " + heading + " "
+			}
+			next := strings.Index(list.out, heading)
+			if next <= at || strings.Count(list.out, heading) != 1 {
+				t.Errorf("%q is not where it belongs in\n%s", heading, list.out)
+			}
+			at = next
 		}
+	}
+	for _, line := range strings.Split(list.out, "\n") {
+		if n := len([]rune(line)); n > 80 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+// A profile that is explained reads back as itself, and says where its values come from.
+func TestAProfileIsExplained(t *testing.T) {
+	t.Parallel()
+	mine := profile(t, "clients: [{name: web}]\n")
+	got := fairgate(t, "profiles", "--explain", mine)
+	if got.code != exitDone || !strings.Contains(got.out, "# "+mine+":1") || !strings.Contains(got.out, "# default of kind interactive") {
+		t.Fatalf("exit code %d, %s%s", got.code, got.out, got.err)
+	}
+	a := reportOf(t, fairgate(t, "simulate", profile(t, got.out), "--format", "json").out)
+	b := reportOf(t, fairgate(t, "simulate", mine, "--format", "json").out)
+	if a.Aggregate != b.Aggregate {
+		t.Errorf("explained %+v, as it is %+v", a.Aggregate, b.Aggregate)
+	}
+	for _, c := range []struct{ args, says string }{
+		{"profiles --explain", "explains one profile"},
+		{"profiles --explain agent polite", "explains one profile"},
+		{"profiles --explain nosuch.yaml", "nosuch.yaml"},
+		{"profiles agent polite", "takes one name"},
+		{"profiles starvatoin", "did you mean starvation?"},
+		{"profiles mine.yaml", "fairgate profiles --explain mine.yaml"},
+	} {
+		if got := fairgate(t, strings.Fields(c.args)...); got.code != exitUsage || !strings.Contains(got.err, c.says) || got.out != "" {
+			t.Errorf("%s: exit code %d, %q", c.args, got.code, got.err)
+		}
+	}
+}
+
+func TestBuiltInProfilesArePrinted(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"starvation", "agent", "polite"} {
 		text := fairgate(t, "profiles", name)
 		if text.code != exitDone {
 			t.Fatalf("%s: exit code %d", name, text.code)
