@@ -123,7 +123,10 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	case resp.StatusCode >= 400:
 		o.Kind = fairness.Failed
 	}
-	l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
+	ended := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
+	if r.options.Record != nil {
+		mark(resp.Header, &a, &o, false, ended)
+	}
 	return resp, nil
 }
 

@@ -74,7 +74,10 @@ func (e *exchange) carry(req *http.Request) error {
 	if e.status != http.StatusOK {
 		e.outcome.Told = toldWait(e.header, time.Now)
 	}
-	l.observe(&e.attempt, Answer{Status: e.status, Told: e.outcome.Told}, &e.outcome)
+	ended := l.observe(&e.attempt, Answer{Status: e.status, Told: e.outcome.Told}, &e.outcome)
+	if r.options.Record != nil {
+		mark(e.header, &e.attempt, &e.outcome, true, ended)
+	}
 	return nil
 }
 

@@ -231,8 +231,8 @@ func (l *lane) take(a *Attempt) bool {
 	return ok && l.run.sent(a)
 }
 
-// observe tells the client and the tally what came of an attempt; o lacks what the attempt knows itself.
-func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) {
+// observe tells the client and the tally what came of an attempt, and whether its request ended by it; o lacks what the attempt knows itself.
+func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) (ended bool) {
 	l.run.pass(atObserve, l.index, a.Number)
 	now, ended, how := l.tell(a, ans)
 	o.Client, o.Sent, o.Seen, o.Retry, o.Promised = l.index, a.Sent, now, a.Try > 0, a.Promised
@@ -240,6 +240,7 @@ func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) {
 	if ended && l.run.shadows.any.Load() {
 		l.run.scoreEnd(a)
 	}
+	return ended
 }
 
 // tell tells the client, and wakes the pacer when that brought its next attempt forward.

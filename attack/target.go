@@ -266,7 +266,10 @@ func (b *targeted) RoundTrip(req *http.Request) (*http.Response, error) {
 	if by, ok := httplimit.RefusedBy(body); ok && o.Kind == fairness.Rejected {
 		o.By = uint8(by) // it is one of ours, which says so
 	}
-	l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
+	ended := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
+	if r.options.Record != nil {
+		mark(resp.Header, &a, &o, false, ended)
+	}
 	return resp, nil
 }
 

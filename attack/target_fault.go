@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"syscall"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
 // The faults that an attempt on a Target can meet, by kind: so few that a run of any length can count them.
@@ -87,4 +89,24 @@ func faultOfStatus(status int) uint8 {
 		return fault504
 	}
 	return fault5xx
+}
+
+// recordedFault is the kind of a recorded error, of which only the text is left.
+func recordedFault(res *vegeta.Result) uint8 {
+	if res.Code >= 400 {
+		return faultOfStatus(int(res.Code))
+	}
+	for _, sign := range []struct {
+		text string
+		kind uint8
+	}{
+		{errLeft.Error(), faultDeadline}, {"deadline exceeded", faultTimeout}, {"imeout", faultTimeout}, {"connection refused", faultRefused},
+		{"connection reset", faultReset}, {"broken pipe", faultReset}, {"EOF", faultReset}, {"server closed", faultReset},
+		{"no such host", faultName}, {"x509: ", faultTLS}, {"tls: ", faultTLS}, {"malformed HTTP", faultHTTP},
+	} {
+		if strings.Contains(res.Error, sign.text) {
+			return sign.kind
+		}
+	}
+	return faultConnection
 }

@@ -237,8 +237,11 @@ type toldBook struct {
 }
 
 // hear takes in an answer.
-func (b *toldBook) hear(h http.Header) {
-	limits := limitsIn(h, time.Now)
+func (b *toldBook) hear(h http.Header) { b.hearAt(h, time.Now) }
+
+// hearAt is hear of an answer that came at some other time.
+func (b *toldBook) hearAt(h http.Header, clock func() time.Time) {
+	limits := limitsIn(h, clock)
 	if len(limits) == 0 {
 		return
 	}
