@@ -20,6 +20,12 @@
 // receives its tick hands out, under the lock, whatever is due, to all of them. So a fault in the limiter shows in a request's goroutine,
 // where the server's own recovery meets it, and nothing has to be shut down when the last request has gone.
 //
+// # A remote limit
+//
+// With Options.Remote somebody else decides, such as a store that several processes share. It takes its time, so it is asked outside of the lock, by many
+// requests at once; the limiter then only keeps the book of who is who. A decision that was made without the store, because that cannot be
+// reached, is to be obeyed like any other, and its answer carries the mark X-RateLimit-Store: unreachable.
+//
 // # What a client is told
 //
 // Each answer carries the state of the tightest limit as X-RateLimit-Limit, -Remaining and -Reset (seconds from now), and of all limits

@@ -34,6 +34,13 @@ type Options struct {
 	// handler's lock held, and must neither call the handler nor wait.
 	Admitted func(at time.Duration, a limiter.Attempt)
 
+	// Remote, when it is not nil, decides in the place of the Limiter, which then only knows who is who. It is asked outside of the handler's lock, by
+	// many requests at once.
+	Remote Remote
+
+	// Endpoint is what a Remote is told that all these requests are for.
+	Endpoint string
+
 	// Closing, once closed, ends all waiting: parked requests and those held for the service time are answered 503.
 	Closing <-chan struct{}
 }
@@ -75,6 +82,8 @@ type Handler struct {
 	now      func() time.Duration
 	service  atomic.Int64
 	admitted func(time.Duration, limiter.Attempt)
+	remote   Remote
+	endpoint string
 	closing  <-chan struct{}
 	pauses   sync.Pool // of *time.Timer; one per handler, for a timer must not leave its test's bubble
 	tickets  sync.Pool // of *ticket
@@ -93,6 +102,7 @@ type Handler struct {
 
 // caller is what the handler remembers of a client.
 type caller struct {
+	name   string
 	handle int
 	cost   int64                // of its requests, unless Identify says otherwise
 	view   atomic.Pointer[view] // the last that was made for it
@@ -101,7 +111,7 @@ type caller struct {
 // New is a handler that asks lim about every request. From now on lim is the handler's: use Do to reach it.
 func New(lim limiter.Limiter, o Options) *Handler {
 	h := &Handler{
-		next: o.Next, identify: o.Identify, now: o.Now, admitted: o.Admitted, closing: o.Closing,
+		next: o.Next, identify: o.Identify, now: o.Now, admitted: o.Admitted, remote: o.Remote, endpoint: o.Endpoint, closing: o.Closing,
 		lim: lim, callers: make(map[string]*caller), open: o.Strangers > 0, spare: o.Strangers, parked: make(map[uint64]*ticket),
 	}
 	if h.identify == nil {
@@ -129,7 +139,7 @@ func (h *Handler) joinLocked(now time.Duration, c limiter.Client) *caller {
 	handle := h.lim.Join(now, c)
 	who := h.callers[c.Name]
 	if who == nil {
-		who = &caller{}
+		who = &caller{name: c.Name}
 		h.callers[c.Name] = who
 	}
 	who.handle, who.cost = handle, max(c.MaxCost, 1)
@@ -163,12 +173,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t = new(ticket)
 	}
 	if err := h.arrive(t, name, cost); err != nil {
+		h.putBack(t)
 		refuse(w, http.StatusForbidden, problem("Forbidden", http.StatusForbidden, err.Error()))
 		return
 	}
 	witness, _ := w.(Witness)
 	queued := t.line != nil
-	if queued && !h.wait(r.Context(), t, witness) {
+	if queued && !h.wait(r.Context(), t, witness) || h.remote != nil && !h.consult(r.Context(), t) {
 		refuse(w, http.StatusServiceUnavailable, cutShort)
 		return
 	}
@@ -176,14 +187,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		witness.Decided(t.arrived, t.decided, queued, t.decision)
 	}
 	t.view().write(w.Header())
-	attempt, decision := t.attempt, t.decision
-	t.who, t.line = nil, nil
-	h.tickets.Put(t)
+	attempt, decision, blind := t.attempt, t.decision, t.blind
+	h.putBack(t)
+	if blind {
+		w.Header()[fieldStore] = unreachable
+	}
 	if decision.Verdict == limiter.Rejected {
-		reject(w, decision)
+		reject(w, decision, blind)
 		return
 	}
 	h.serve(w, r, attempt, witness)
+}
+
+func (h *Handler) putBack(t *ticket) {
+	t.who, t.line, t.blind = nil, nil, false
+	h.tickets.Put(t)
 }
 
 // A ticket is a request's way through the limiter.
@@ -193,6 +211,7 @@ type ticket struct {
 	arrived  time.Duration
 	decided  time.Duration
 	decision limiter.Decision
+	blind    bool            // a Remote decided without its store
 	quotas   []limiter.Quota // at the decision
 	line     chan struct{}   // not nil: it is, or was, parked; of 1, so that handing out never waits for the request
 }
@@ -206,7 +225,7 @@ func (h *Handler) decideLocked(t *ticket, now time.Duration, d limiter.Decision)
 	}
 }
 
-// arrive asks the limiter. The error says why nobody can be asked about.
+// arrive asks the limiter, unless a Remote is asked in its place. The error says why nobody can be asked about.
 func (h *Handler) arrive(t *ticket, name string, cost int64) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -223,6 +242,9 @@ func (h *Handler) arrive(t *ticket, name string, cost int64) (err error) {
 	h.id++
 	t.who, t.arrived = who, now
 	t.attempt = limiter.Attempt{Client: who.handle, ID: h.id, Cost: cost}
+	if h.remote != nil {
+		return nil
+	}
 	h.catchUpLocked(now)
 	if d := h.lim.Arrive(now, t.attempt); d.Verdict == limiter.Queued {
 		h.parkLocked(t)
@@ -268,6 +290,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, a limiter.Attemp
 func (h *Handler) release(a limiter.Attempt, witness Witness) {
 	if witness != nil {
 		witness.Before(Releasing)
+	}
+	if h.remote != nil {
+		return // the limiter has never heard of the attempt
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,6 +17,7 @@ const (
 	fieldLimit      = "X-Ratelimit-Limit"
 	fieldRemaining  = "X-Ratelimit-Remaining"
 	fieldReset      = "X-Ratelimit-Reset"
+	fieldStore      = "X-Ratelimit-Store" // only where the decision was made without the store that it belongs to
 )
 
 // A view is the state of the limits as the header values to be sent. It never changes once it is made, and is shared between answers: the policy

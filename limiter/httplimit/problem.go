@@ -24,6 +24,9 @@ var details = [...]string{
 // never is said instead where no waiting helps.
 const never = "The request costs more than the limit can ever hold; waiting does not help."
 
+// gone is said instead where a store that cannot be asked stands for no.
+const gone = "The store of the limit cannot be reached, and without it nothing is admitted."
+
 // refusals are the bodies of all refusals there are, made once; index: limiter.Reason, and whether waiting helps.
 var refusals = func() (bodies [len(details)][2]string) {
 	for reason, detail := range details {
@@ -34,6 +37,9 @@ var refusals = func() (bodies [len(details)][2]string) {
 	return bodies
 }()
 
+// storeless is the body of a refusal that was made without the store.
+var storeless = quotaProblem(limiter.ByGlobal.String(), gone)
+
 // reasons are the limits that the bodies of refusals name.
 var reasons = func() map[string]limiter.Reason {
 	m := make(map[string]limiter.Reason)
@@ -42,6 +48,7 @@ var reasons = func() map[string]limiter.Reason {
 			m[body] = limiter.Reason(reason)
 		}
 	}
+	m[storeless] = limiter.ByGlobal
 	return m
 }()
 
@@ -90,10 +97,13 @@ func refuse(w http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// reject answers an attempt that the limiter rejected.
-func reject(w http.ResponseWriter, d limiter.Decision) {
+// reject answers an attempt that the limiter rejected, or that was rejected blindly, without the store that would know.
+func reject(w http.ResponseWriter, d limiter.Decision, blind bool) {
 	body := &refusals[d.By][1]
-	if d.Wait == limiter.Never {
+	switch {
+	case blind:
+		body = &storeless
+	case d.Wait == limiter.Never:
 		body = &refusals[d.By][0]
 	}
 	if d.Told > 0 {
