@@ -11,7 +11,9 @@ import (
 // Snapshot is the run at this moment.
 func (r *Run) Snapshot() *fairness.Snapshot {
 	s := r.measured()
-	r.handler.Do(func(lim limiter.Limiter, now time.Duration) { s.Inside = inside(lim, now, len(r.lanes)) })
+	if r.target == nil { // into somebody else's limiter nobody can look
+		r.handler.Do(func(lim limiter.Limiter, now time.Duration) { s.Inside = inside(lim, now, len(r.lanes)) })
+	}
 	if r.shadows.any.Load() {
 		r.shadows.mu.Lock()
 		defer r.shadows.mu.Unlock()

@@ -32,6 +32,9 @@ type GuardOptions struct {
 	// one. 0: DefaultStrangers.
 	Strangers int
 
+	// Store decides in the place of a limiter in this process. A profile that names a store needs one.
+	Store Store
+
 	Metrics       bool   // answer MetricsPath with Prometheus metrics; such requests are neither limited nor counted
 	MetricsListen string // answer it at an address of its own instead; "": at Listen
 
@@ -93,6 +96,7 @@ type Guard struct {
 	metrics  *metrics // nil: none
 	faults   faults
 	nameless atomic.Int64
+	marks    atomic.Int64
 
 	began   time.Time // set by Start, before there is anything that reads it
 	started chan struct{}
@@ -114,6 +118,18 @@ type Guard struct {
 
 // NewGuard checks everything, and takes the address: who connects from now on waits for Start.
 func NewGuard(p *profiles.Profile, o GuardOptions) (*Guard, error) {
+	g, err := newGuard(p, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.listen(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// newGuard is a guard that does not listen yet.
+func newGuard(p *profiles.Profile, o GuardOptions) (*Guard, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -137,11 +153,18 @@ func NewGuard(p *profiles.Profile, o GuardOptions) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := enter(p, o.Store); err != nil {
+		return nil, err
+	}
 	behind := httplimit.Options{
 		Identify: o.Identify, Now: g.now, Strangers: o.Strangers, Closing: g.closing,
 		Admitted: func(at time.Duration, a limiter.Attempt) {
 			g.change(func(t *fairness.Tally) { t.Admit(at, min(a.Client, g.places.rest())) })
 		},
+		Endpoint: p.Name,
+	}
+	if o.Store != nil {
+		behind.Remote = o.Store
 	}
 	if o.Upstream != nil {
 		behind.Next = newProxy(o.Upstream, o.limits.connections, &g.faults)
@@ -156,7 +179,7 @@ func NewGuard(p *profiles.Profile, o GuardOptions) (*Guard, error) {
 	g.places = newPlaces(specs)
 	cfg := lim.Config()
 	g.tally = fairness.NewTally(g.places.clients(specs), g.describe(cfg, specs), fairness.Options{
-		WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], Live: true, InOrder: true,
+		WarmUp: p.WarmUp, Reasons: limiter.Reasons[:], Live: true, InOrder: o.Store == nil, Afar: o.Store != nil,
 	})
 	var front http.Handler = g
 	if o.Metrics || o.MetricsListen != "" {
@@ -166,7 +189,7 @@ func NewGuard(p *profiles.Profile, o GuardOptions) (*Guard, error) {
 		}
 	}
 	g.server = o.limits.server(front, &g.faults)
-	return g, g.listen()
+	return g, nil
 }
 
 // exactly is one handler for one path and another for the rest. A ServeMux would redirect paths that are not clean, which are the service's to judge.

@@ -1,6 +1,8 @@
 package attack
 
 import (
+	"time"
+
 	"fairgate/fairness"
 	"fairgate/limiter"
 	"fairgate/limiter/httplimit"
@@ -102,17 +104,29 @@ func (p *places) cutMeasures(m *fairness.Measures) { m.Clients = shown(p, m.Clie
 
 // Snapshot is the state of this moment.
 func (g *Guard) Snapshot() *fairness.Snapshot {
+	s, few := g.measured()
+	if few { // of many, looking into the limiter would hold up everybody
+		g.handler.Do(func(lim limiter.Limiter, now time.Duration) { s.Inside = inside(lim, now, 0) })
+		if s.Inside != nil {
+			s.Inside.Clients = nil // the limiter has an order of its own
+		}
+	}
+	return s
+}
+
+// measured is the part of the picture that the tally knows; few tells that everybody has a place of its own.
+func (g *Guard) measured() (s *fairness.Snapshot, few bool) {
 	p := g.profile.Load()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := g.tally.Snapshot(g.timeLocked())
+	s = g.tally.Snapshot(g.timeLocked())
 	s.Profile, s.Title, s.Mode, s.Seed = p.Name, p.Title, modeServed, p.Seed
 	s.Done = g.ended >= 0
 	g.places.cutMeasures(&s.Measures)
 	for i := range s.Recent {
 		s.Recent[i].Clients = shown(&g.places, s.Recent[i].Clients)
 	}
-	return s
+	return s, g.places.taken <= g.places.rest()
 }
 
 // modeServed is the mode of a report on what others sent.

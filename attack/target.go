@@ -58,7 +58,7 @@ func CheckTarget(u *url.URL) error {
 // private reports whether an address is of this machine or of a private network.
 func private(a netip.Addr) bool {
 	a = a.Unmap()
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast()
+	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified() // the last is dialled as this machine
 }
 
 // PublicAddresses are the addresses of a service that are neither of this machine nor of a private network: what stands there may be
