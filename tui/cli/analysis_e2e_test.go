@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -154,7 +155,8 @@ func TestReportsBesideEachOther(t *testing.T) {
 	}
 }
 
-func TestPredictAndGate(t *testing.T) {
+func TestPredict(t *testing.T) {
+	t.Parallel()
 	var p struct {
 		Schema           int
 		Rejected         float64 `json:"rejected_per_s"`
@@ -195,20 +197,125 @@ func TestPredictAndGate(t *testing.T) {
 	if m.Shards != 6 || math.Abs(m.Measured.Rejected/m.Predicted-1) > 0.2 {
 		t.Errorf("predicted and measured: %+v", m)
 	}
-	for _, c := range []struct {
-		args, says string
-		code       int
-	}{
-		{"--per-client 100/s --active 10 --cap 1000/s --buckets", "mode: per-client-buckets", exitDone},
-		{"--per-client 100/s --active 10 --cap 999/s --buckets", "global cap 999 < sum of per-client limits 1000", exitExpectation},
-		{"--per-client 100/s --active 10 --cap 1000/s", "arrival-order dependent", exitExpectation},
-		{"--active 10 --cap 1000/s --max-in-flight 20 --service-time 10ms", "2000", exitExpectation},
-		{"starvation", "arrival-order dependent", exitExpectation},
-		{"starvation --per-client 250/s --buckets", "mode: per-client-buckets", exitDone},
+}
+
+// The smallest good limit keeps to the part that was asked for, and with one place less in each shard it would not.
+func TestTheSmallestGoodLimit(t *testing.T) {
+	t.Parallel()
+	type answer struct {
+		RejectRatio float64 `json:"reject_ratio"`
+		AtMost      float64 `json:"at_most"`
+		Smallest    float64 `json:"smallest_rate_per_s"`
+		Window      float64 `json:"window_s"`
+	}
+	ask := func(args ...string) (p answer) {
+		t.Helper()
+		got := fairgate(t, append([]string{"predict", "--format", "json", "--arrivals", "15/s", "--shards", "3", "--retries", "1"}, args...)...)
+		if err := json.Unmarshal([]byte(got.out), &p); err != nil {
+			t.Fatalf("%v: exit code %d, %s", args, got.code, got.err)
+		}
+		return p
+	}
+	last := 0.0
+	for _, part := range []struct {
+		flag string
+		of   float64
+	}{{"5%", 0.05}, {"0.001", 0.001}, {"0.01%", 0.0001}} {
+		p := ask("--rate", "1000/m", "--window", "1m", "--at-most", part.flag)
+		if math.Abs(p.AtMost-part.of) > 1e-12 || p.Window != 60 || p.Smallest <= last {
+			t.Errorf("--at-most %s: %+v", part.flag, p)
+		}
+		last = p.Smallest
+		perMinute := math.Round(p.Smallest * 60)
+		if enough := ask("--rate", fmt.Sprintf("%v/m", perMinute), "--window", "1m"); enough.RejectRatio > part.of {
+			t.Errorf("--at-most %s: at %v/m the part is %v", part.flag, perMinute, enough.RejectRatio)
+		}
+		if less := ask("--rate", fmt.Sprintf("%v/m", perMinute-3), "--window", "1m"); less.RejectRatio <= part.of {
+			t.Errorf("--at-most %s: at %v/m the part is %v, so %v/m is not the smallest", part.flag, perMinute-3, less.RejectRatio, perMinute)
+		}
+	}
+	for _, c := range []struct{ args, says string }{
+		{"--rate 150/s", "needs --rate and --arrivals"},
+		{"--rate 150/s --arrivals 1/s --at-most 2", "--at-most"},
+		{"--rate 150/s --arrivals 1/s --at-most 0", "--at-most"},
+		{"--rate 150/s --arrivals 1/s --at-most 100%", "--at-most"},
+		{"--rate 150/s --arrivals 1/s --window 0s", "--window"},
+		{"--rate 150/s --arrivals 1/s --window 1", `"1" has no unit`},
+		{"--rate 150/s --arrivals 1/s --shards 0", "--shards"},
+		{"--rate 150/s --arrivals 1/s --retries -1", "--retries"},
+		{"--rate 150 --arrivals 1/s", `"150" has no unit`},
+		{"--rate 150/s --arrivals 1/s more", "takes flags only"},
+		{"--measured nosuch", "--measured: "},
+		{"--measured starvation --arrivals 5/s", "cannot be shared out among the 4 clients"},
+		{"--measured poisson --rate 1/s --shards 5", "--measured: with these flags"},
 	} {
-		got := fairgate(t, append([]string{"gate"}, strings.Fields(c.args)...)...)
-		if got.code != c.code || !strings.Contains(got.out, c.says) {
-			t.Errorf("gate %s: exit code %d, want %d: %s%s", c.args, got.code, c.code, got.out, got.err)
+		if got := fairgate(t, append([]string{"predict"}, strings.Fields(c.args)...)...); got.code != exitUsage || !strings.Contains(got.err, c.says) || got.out != "" {
+			t.Errorf("predict %s: exit code %d, %q, %q", c.args, got.code, got.err, got.out)
+		}
+	}
+	// What the model does not assume is said.
+	got := fairgate(t, "predict", "--measured", "agent")
+	if !strings.Contains(got.err, "token-bucket does not") || !strings.Contains(got.out, "measured/predicted") {
+		t.Errorf("%s%s", got.out, got.err)
+	}
+}
+
+func TestGate(t *testing.T) {
+	t.Parallel()
+	const order = "global bucket only: allocation is arrival-order dependent"
+	for _, c := range []struct {
+		args     string
+		fair     bool
+		mode     fairness.Dispatch
+		why      string // a part of it
+		required string // "null": none
+	}{
+		{"--per-client 100 --active 10 --cap 1000 --buckets", true, fairness.PerClientBuckets, "global cap 1000 ≥ sum of per-client limits 1000", "1000"},
+		{"--per-client 100 --active 10 --cap 999 --buckets", false, fairness.WeightedFairQueue, "global cap 999 < sum of per-client limits 1000", "1000"},
+		{"--per-client 100 --active 10 --cap 1000", false, fairness.WeightedFairQueue, order, "1000"},
+		{"--per-client 100/s --active 10 --cap 1000/s --buckets", true, fairness.PerClientBuckets, "sum of per-client limits 1000", "1000"},
+		{"--per-client 6000/m --active 10 --cap 1000/s --buckets", true, fairness.PerClientBuckets, "sum of per-client limits 1000", "1000"},
+		{"--per-client 100/s --active 10 --cap 999.5 --buckets", false, fairness.WeightedFairQueue, "global cap 999.5 <", "1000"},
+		{"--active 10 --cap 1000", false, fairness.WeightedFairQueue, order, "null"},
+		{"--active 10 --cap 1000 --max-in-flight 20 --service-time 10ms", false, fairness.WeightedFairQueue, "2000/s, above", "null"},
+		{"--active 10 --cap 1000 --max-in-flight 1 --service-time 10ms", true, fairness.ConcurrencyCap, "100/s, within", "null"},
+		{"starvation", false, fairness.WeightedFairQueue, order, "null"},
+		{"starvation --per-client 250 --buckets", true, fairness.PerClientBuckets, "sum of per-client limits 1000", "1000"},
+		{"newcomers", false, fairness.WeightedFairQueue, "sum of per-client limits 1200", "1200"},
+		{"newcomers --cap 1200", true, fairness.PerClientBuckets, "global cap 1200", "1200"},
+	} {
+		code := map[bool]int{true: exitDone, false: exitExpectation}[c.fair]
+		got := fairgate(t, append([]string{"gate", "--format", "json"}, strings.Fields(c.args)...)...)
+		var doc map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(got.out), &doc); err != nil {
+			t.Fatalf("%s: %v in %q", c.args, err, got.out)
+		}
+		var r fairness.GateResult
+		if err := json.Unmarshal([]byte(got.out), &r); err != nil {
+			t.Fatal(err)
+		}
+		if got.code != code || r.Schema != 1 || r.Fair != c.fair || r.Mode != c.mode || !strings.Contains(r.Why, c.why) || string(doc["required_cap"]) != c.required || len(doc) != 5 {
+			t.Errorf("gate %s: exit code %d, %s", c.args, got.code, got.out)
+		}
+		text := fairgate(t, append([]string{"gate"}, strings.Fields(c.args)...)...)
+		if !strings.Contains(text.out, c.why) || !strings.Contains(text.out, "mode: "+string(c.mode)+"\n") || text.code != code {
+			t.Errorf("gate %s: exit code %d, %s", c.args, text.code, text.out)
+		}
+	}
+	for _, c := range []struct{ args, says string }{
+		{"", "gate needs --cap and --active"},
+		{"--active 10", "gate needs --cap"},
+		{"--active 10 --cap 1000 --buckets", "--per-client 100"},
+		{"--active 10 --cap 1000 --max-in-flight 2", "--service-time"},
+		{"--per-client 100 --active 10 --cap 60000/m --buckets", "--per-client 100 has no unit, and --cap 60000/m is per m: write --per-client 100/m, or 100/s"},
+		{"--per-client 6000/m --active 10 --cap 1000 --buckets", "write --cap 1000/m, or 1000/s"},
+		{"--per-client -1 --active 10 --cap 1000", "--per-client"},
+		{"--per-client 1e3 --active 10 --cap 1000", "--per-client"},
+		{"--per-client 0 --active 10 --cap 1000", "--per-client"},
+		{"--per-client nan --active 10 --cap 1000", "--per-client"},
+	} {
+		if got := fairgate(t, append([]string{"gate"}, strings.Fields(c.args)...)...); got.code != exitUsage || !strings.Contains(got.err, c.says) || got.out != "" {
+			t.Errorf("gate %s: exit code %d, %q, %q", c.args, got.code, got.err, got.out)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"fairgate/fairness"
@@ -17,10 +18,11 @@ var gateCommand = &command{
 	short: "is this configuration fair?",
 	long: "Answers before any request is sent: whether limits like these can be fair to so many clients, why, which mode requests ought to be decided by, " +
 		"and what cap would be right. From a profile it takes the limits and the number of clients, and flags go over them; without one, flags say it all. " +
-		"Exit code 3 when it is not fair.",
+		"Numbers without a unit are per second. Exit code 3 when it is not fair.",
 	examples: []string{
-		"fairgate gate --per-client 100/s --active 10 --cap 1000/s --buckets",
-		"fairgate gate --active 10 --cap 1000/s --max-in-flight 2 --service-time 10ms",
+		"fairgate gate --per-client 100 --active 10 --cap 1000 --buckets",
+		"fairgate gate --per-client 600/m --active 10 --cap 100/s --buckets",
+		"fairgate gate --active 10 --cap 1000 --max-in-flight 2 --service-time 10ms",
 		"fairgate gate newcomers",
 		"fairgate gate mine.yaml --active 12 --format json",
 	},
@@ -28,9 +30,9 @@ var gateCommand = &command{
 		c := &gate{}
 		fs := g.group("The configuration")
 		c.given = fs
-		fs.Var(rateFlag{&c.perClient}, "per-client", "each client's own limit")
+		fs.Var(perSecondFlag{&c.perClient, &c.perClientBare}, "per-client", "each client's own limit")
 		fs.Var(countFlag{&c.active}, "active", "clients that are there at once")
-		fs.Var(rateFlag{&c.cap}, "cap", "the limit over all")
+		fs.Var(perSecondFlag{&c.cap, &c.capBare}, "cap", "the limit over all")
 		fs.BoolVar(&c.buckets, "buckets", false, "each client has a bucket of its own, of the rate --per-client")
 		fs.Var(countFlag{&c.maxInFlight}, "max-in-flight", "attempts that a client may have in flight")
 		fs.Var(durationFlag{&c.service, 1}, "service-time", "what an attempt takes, for --max-in-flight")
@@ -43,15 +45,19 @@ var gateCommand = &command{
 
 // A gate is the gate command as its flags ask for it.
 type gate struct {
-	given               *pflag.FlagSet
-	perClient, cap      limiter.Rate
-	active, maxInFlight int64
-	buckets             bool
-	service             time.Duration
-	format              string
+	given                  *pflag.FlagSet
+	perClient, cap         limiter.Rate
+	perClientBare, capBare bool // written without a unit
+	active, maxInFlight    int64
+	buckets                bool
+	service                time.Duration
+	format                 string
 }
 
 func (c *gate) do(sh *shell, args []string) error {
+	if err := c.oneUnit(); err != nil {
+		return err
+	}
 	q := fairness.GateQuestion{PerClient: fairness.None}
 	if len(args) > 0 {
 		p, _, err := loadProfile(sh, args, "gate", &settings{})
@@ -83,9 +89,9 @@ func (c *gate) do(sh *shell, args []string) error {
 	}
 	switch {
 	case q.Cap == 0 || q.Active == 0:
-		return wrong("gate needs --cap and --active, or a profile: write for example fairgate gate --per-client 100/s --active 10 --cap 1000/s --buckets")
+		return wrong("gate needs --cap and --active, or a profile: write for example fairgate gate --per-client 100 --active 10 --cap 1000 --buckets")
 	case q.Buckets && !q.PerClient.Exists():
-		return wrong("--buckets needs the rate of the buckets: add --per-client, for example --per-client 100/s")
+		return wrong("--buckets needs the rate of the buckets: add --per-client, for example --per-client 100")
 	case q.MaxInFlight > 0 && q.ServiceTime == 0:
 		return wrong("--max-in-flight bounds a rate only together with --service-time: add it, for example --service-time 10ms")
 	}
@@ -106,6 +112,25 @@ func (c *gate) do(sh *shell, args []string) error {
 	}
 	if !r.Fair {
 		return exitError(exitExpectation)
+	}
+	return nil
+}
+
+// oneUnit refuses a bare number beside a rate that is not per second: nobody could tell what its author meant.
+func (c *gate) oneUnit() error {
+	refuse := func(bare string, number limiter.Rate, other string, rate limiter.Rate) error {
+		n := strings.TrimSuffix(number.String(), "/s")
+		_, unit, _ := strings.Cut(rate.String(), "/")
+		if rate.IsZero() || unit == "s" {
+			return nil
+		}
+		return wrong("--%s %s has no unit, and --%s %s is per %s: write --%s %s/%s, or %s/s", bare, n, other, rate, unit, bare, n, unit, n)
+	}
+	switch {
+	case c.perClientBare && !c.capBare:
+		return refuse("per-client", c.perClient, "cap", c.cap)
+	case c.capBare && !c.perClientBare:
+		return refuse("cap", c.cap, "per-client", c.perClient)
 	}
 	return nil
 }

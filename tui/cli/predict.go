@@ -74,6 +74,9 @@ func (c *predict) do(sh *shell, args []string) error {
 			return err
 		}
 		c.ask(&q, profile)
+		for _, note := range strains(profile) {
+			sh.note("fairgate: %s", note)
+		}
 	}
 	if q.Rate == 0 || q.Arrivals == 0 {
 		return wrong("predict needs --rate and --arrivals: write for example fairgate predict --rate 150/s --arrivals 136.28/s")
@@ -154,6 +157,24 @@ func (c *predict) ask(q *fairness.Forecast, p *profiles.Profile) {
 	}
 }
 
+// strains are what of a profile the prediction does not assume, so that what is measured may well be something else.
+func strains(p *profiles.Profile) []string {
+	var notes []string
+	for _, c := range p.Clients {
+		if process := c.Arrivals.Process; process != profiles.Poisson {
+			notes = append(notes, fmt.Sprintf("the prediction is about requests at random (poisson), and those of %s are %s", c.Name, process))
+		}
+	}
+	l := p.Limiter.WithDefaults()
+	if l.Policy != limiter.Global && l.Policy != limiter.Sharded {
+		notes = append(notes, fmt.Sprintf("the prediction is about a limit for all, global or sharded, and not about %s", l.Policy))
+	}
+	if l.Algorithm != limiter.AlgorithmFixedWindow {
+		notes = append(notes, fmt.Sprintf("the prediction counts in windows, and %s does not", l.Algorithm))
+	}
+	return notes
+}
+
 // A measurement is what a simulation made of the same.
 type measurement struct {
 	Profile   string          `json:"profile"`
@@ -207,23 +228,32 @@ func prediction(p fairness.Prediction, m *measurement) string {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "%-22s %s\n", label, fmt.Sprintf(format, args...))
 	}
+	// each is a sum with what of it falls on each shard.
+	each := func(sum fairness.Number, format func(fairness.Number) string) string {
+		if p.Shards == 1 {
+			return format(sum) + "/s"
+		}
+		return fmt.Sprintf("%s/s in sum, %s/s for each shard", format(sum), format(sum/fairness.Number(p.Shards)))
+	}
+	fine := func(n fairness.Number) string { return n.Format(4) }
 	fmt.Fprintf(&b, "a limit of %s/s, %s requests/s at random, %s, windows of %s s, %s\n\n",
 		trimmed(p.Rate), trimmed(p.Arrivals), counted(p.Shards, "shard", "shards"), trimmed(p.Window), counted(p.Retries, "retry", "retries"))
 	line("full windows", "%s%% of them, each with %s arrivals on average where %d fit", (p.FullWindow * 100).Format(3), p.Crowd.Format(1), p.ShardLimit)
-	line("rejected", "%s/s (%s/s for each shard)", p.Rejected.Format(4), p.PerShard.Format(4))
+	line("rejected", "%s", each(p.Rejected, fine))
 	if p.Retries > 0 {
-		line("with retries", "%s/s, solved with the retries counted in; %s attempts/s", p.WithRetries.Format(4), trimmed(p.Attempts))
+		line("with retries", "%s", each(p.WithRetries, fine))
+		line("", "of %s attempts/s, solved with the retries counted in", trimmed(p.Attempts))
 		line("naively", "%s/s, if each rejection were simply repeated", p.NaiveRetries.Format(4))
 		line("failed for good", "%s requests/s", p.Failed.Format(4))
 	}
-	if m != nil {
-		line("measured", "%s/s of %s attempts/s (%s%%), %s simulated for %s s with seed %d", m.Rejected.Format(4), trimmed(m.Attempts),
-			(m.RejectPer * 100).Format(3), m.Profile, trimmed(m.Duration), m.Seed)
-	}
 	line("part rejected", "%s%% of the attempts", (p.RejectRatio * 100).Format(3))
-	line("really enforced", "%s/s", trimmed(p.Enforced))
-	line("smallest good limit", "%s/s, at which at most %s%% of the attempts are rejected", trimmed(p.SmallestLimit), trimmed(p.AtMost*100))
+	line("really enforced", "%s", each(p.Enforced, trimmed))
+	line("smallest good limit", "%s", each(p.SmallestLimit, trimmed))
+	line("", "at which at most %s%% of the attempts are rejected", trimmed(p.AtMost*100))
 	b.WriteByte('\n')
+	if m != nil {
+		m.beside(&b, p)
+	}
 	rows := [][]string{{"shards", "rejected/s", "with retries/s", "enforced/s"}}
 	for _, s := range p.ByShards {
 		rows = append(rows, []string{fmt.Sprint(s.Shards), s.Rejected.Format(4), s.WithRetries.Format(4), trimmed(s.Enforced)})
@@ -236,6 +266,30 @@ func prediction(p fairness.Prediction, m *measurement) string {
 		}
 	}
 	return b.String()
+}
+
+// beside writes what was predicted and what was measured beside each other.
+func (m *measurement) beside(b *strings.Builder, p fairness.Prediction) {
+	fmt.Fprintf(b, "%s, simulated for %s s with seed %d\n", m.Profile, trimmed(m.Duration), m.Seed)
+	rows := [][]string{{"", "predicted", "measured", "measured/predicted"}}
+	for _, r := range []struct {
+		name                string
+		predicted, measured fairness.Number
+		write               func(fairness.Number) string
+	}{
+		{"requests/s", p.Arrivals, m.Arrivals, trimmed},
+		{"attempts/s", p.Attempts, m.Attempts, trimmed},
+		{"rejected/s", p.WithRetries, m.Rejected, func(n fairness.Number) string { return n.Format(4) }},
+		{"part rejected", p.RejectRatio, m.RejectPer, func(n fairness.Number) string { return (n * 100).Format(3) + "%" }},
+	} {
+		part := fairness.None
+		if r.predicted > 0 {
+			part = r.measured / r.predicted
+		}
+		rows = append(rows, []string{r.name, r.write(r.predicted), r.write(r.measured), part.Format(2)})
+	}
+	table(b, rows, false)
+	b.WriteByte('\n')
 }
 
 // trimmed is a number with at most three decimals and no needless zeros.

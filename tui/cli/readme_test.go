@@ -133,6 +133,8 @@ func TestTheReadmeShowsWhatIsPrinted(t *testing.T) {
 	}{
 		{"Step 2 of 8", []string{"simulate", "starvation", "--lesson"}},
 		{"Coming back: ", []string{"profiles"}},
+		{"not fair: ", []string{"gate", "--per-client", "100", "--active", "10", "--cap", "999", "--buckets"}},
+		{"a limit of 150/s", []string{"predict", "--measured", "poisson", "--shards", "6", "--at-most", "1%"}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			t.Parallel()

@@ -53,6 +53,22 @@ func (r rateFlag) Set(s string) error {
 	return err
 }
 
+// A perSecondFlag is a rate, with its unit or, as a bare number, per second.
+type perSecondFlag struct {
+	to   *limiter.Rate
+	bare *bool // it had no unit
+}
+
+func (p perSecondFlag) String() string { return rateFlag{p.to}.String() }
+func (p perSecondFlag) Type() string   { return "rate" }
+func (p perSecondFlag) Set(s string) error {
+	_, err := strconv.ParseFloat(s, 64)
+	if *p.bare = err == nil; *p.bare {
+		s += "/s"
+	}
+	return rateFlag{p.to}.Set(s)
+}
+
 // A countFlag is a whole number, at least 1.
 type countFlag struct{ to *int64 }
 
