@@ -157,7 +157,12 @@ func describeChange(was, is *profiles.Profile, before, after []profiles.Client) 
 	said = append(said, differences("", reflect.ValueOf(a), reflect.ValueOf(b))...)
 	said = append(said, differences("service ", reflect.ValueOf(was.Service), reflect.ValueOf(is.Service))...)
 	for i := range after {
-		said = append(said, differences(after[i].Name+" ", reflect.ValueOf(before[i]), reflect.ValueOf(after[i]))...)
+		b, a := before[i], after[i]
+		if b.Stop != a.Stop && (b.Stop == 0 || a.Stop == 0) { // a client that is turned off has a stop, and one that is turned on has none
+			said = append(said, a.Name+map[bool]string{true: " on", false: " off"}[a.Stop == 0])
+			b.Stop = a.Stop
+		}
+		said = append(said, differences(a.Name+" ", reflect.ValueOf(b), reflect.ValueOf(a))...)
 	}
 	const most = 6
 	if len(said) > most {
@@ -182,9 +187,21 @@ func differences(prefix string, was, is reflect.Value) (said []string) {
 			said = append(said, differences(name+" ", x, y)...)
 			continue
 		}
+		if field.Name == "Attempts" {
+			said = append(said, fmt.Sprintf("%s %s → %s", name, attempts(x.Int()), attempts(y.Int())))
+			continue
+		}
 		said = append(said, fmt.Sprintf("%s %s → %s", name, value(x), value(y)))
 	}
 	return said
+}
+
+// attempts is a number of retries in words.
+func attempts(n int64) string {
+	if n == profiles.Unlimited {
+		return "unlimited"
+	}
+	return fmt.Sprint(n)
 }
 
 // words is a field's name as one says it: "MaxInFlight" is "max in flight".

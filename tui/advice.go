@@ -72,7 +72,7 @@ func drawAdvice(p pane, s *fairness.Snapshot) {
 		p.text(1, 0, inkBold, pick(w, strings.TrimSpace(wrong+". "+press), short))
 		return
 	}
-	if trouble := behind(s.Generator); trouble != "" && p.h < 3 {
+	if trouble := behind(s.Generator); trouble != "" && (p.h < 3 || p.w < noteWidth) {
 		wrong = trouble
 	}
 	pressed := wrap(press, w, p.h)

@@ -211,3 +211,42 @@ func silentPicture() *fairness.Snapshot {
 	}
 	return s
 }
+
+// insidePicture is the demo under a fair queue, seen from inside.
+func insidePicture() *fairness.Snapshot {
+	s := starvedPicture()
+	s.Limiter.Policy = "fair-queue"
+	s.Inside = &fairness.Inside{
+		Levels:  []fairness.Level{{Name: "global", Rate: "1000/s", Capacity: 100, Remaining: 37, Reset: 63 * time.Millisecond}, {Name: "hour", Rate: "1000000/h", Capacity: 1000000, Remaining: 999000, Reset: time.Hour}},
+		Waiting: 63, VirtualTime: 12034.25,
+	}
+	for i := range s.Clients {
+		s.Inside.Clients = append(s.Inside.Clients, fairness.InsideClient{
+			Own: fairness.Level{Name: "client", Rate: "250/s", Capacity: 25, Remaining: int64(8 * i)}, Queued: []int{50, 9, 4, 0}[i], InFlight: 2 * i, Start: fairness.Number(12034.25 + float64(i)/3)})
+	}
+	return s
+}
+
+// shardsPicture is a limit in twelve parts.
+func shardsPicture() *fairness.Snapshot {
+	s := starvedPicture()
+	s.Limiter.Policy, s.Limiter.Shards = "sharded", 12
+	s.Inside = &fairness.Inside{Levels: []fairness.Level{{Name: "global", Rate: "996/s", Capacity: 100, Remaining: 37, Reset: 63 * time.Millisecond}}, ShardCount: 12, VirtualTime: fairness.None}
+	for i := range 12 {
+		s.Inside.Shards = append(s.Inside.Shards, fairness.Level{Name: "shard", Rate: "83/s", Capacity: 8, Remaining: int64(i * 5 % 9), Demand: int64(i)})
+	}
+	for range s.Clients {
+		s.Inside.Clients = append(s.Inside.Clients, fairness.InsideClient{InFlight: 1, Start: fairness.None})
+	}
+	return s
+}
+
+// comparedPicture is the demo with further policies beside it.
+func comparedPicture() *fairness.Snapshot {
+	s := starvedPicture()
+	for _, policy := range []string{"per-client", "fair-queue", "concurrency", "hierarchical", "sharded"} {
+		other := curedPicture()
+		s.Beside = append(s.Beside, fairness.Alternative{Policy: policy, Limiter: other.Limiter, Window: other.Window, Measures: other.Measures})
+	}
+	return s
+}

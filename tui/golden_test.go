@@ -66,7 +66,7 @@ func tell(m Model, msg tea.Msg) Model {
 		return m
 	}
 	switch answer := cmd().(type) {
-	case doneMsg, settingsMsg, keptMsg:
+	case doneMsg, settingsMsg, keptMsg, toldMsg:
 		return tell(m, answer)
 	}
 	return m
@@ -153,6 +153,11 @@ func TestScreens(t *testing.T) {
 		{"clients-many", manyPicture(30), []string{"o", "o", "o", "down"}},
 		{"retry", starvedPicture(), []string{"3"}},
 		{"events", curedPicture(), []string{"6"}},
+		{"limiter", insidePicture(), []string{"4"}},
+		{"limiter-shards", shardsPicture(), []string{"4", "down"}},
+		{"limiter-unknown", starvedPicture(), []string{"4"}},
+		{"compare", comparedPicture(), []string{"5"}},
+		{"compare-none", starvedPicture(), []string{"5"}},
 		{"form", starvedPicture(), []string{"e", "down", "2", "5"}},
 	}
 	for _, p := range pictures {
@@ -201,9 +206,9 @@ func TestColours(t *testing.T) {
 }
 
 func TestASCII(t *testing.T) {
-	for _, p := range []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(30), silentPicture()} {
+	for _, p := range []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(30), silentPicture(), insidePicture(), shardsPicture(), comparedPicture()} {
 		for _, size := range sizes {
-			for _, keys := range [][]string{nil, {"v"}, {"v", "v"}, {"?"}, {" "}, {"2"}, {"/", "a"}, {"3"}, {"6"}} {
+			for _, keys := range [][]string{nil, {"v"}, {"v", "v"}, {"?"}, {" "}, {"2"}, {"/", "a"}, {"3"}, {"4"}, {"5"}, {"6"}} {
 				m := press(showing(p, Options{ASCII: true}, size[0], size[1]), keys...)
 				screen := m.View()
 				mustFit(t, screen, size[0], size[1])
@@ -221,7 +226,7 @@ func TestASCII(t *testing.T) {
 // Every height from 5 to 60, and widths from a sliver to a wall, with every picture: nothing overflows, and wherever the
 // dashboard fits its headlines are the second and third line.
 func TestEverySizeFits(t *testing.T) {
-	pictures := []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(30), manyPicture(500), widePicture(), silentPicture()}
+	pictures := []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(30), manyPicture(500), widePicture(), silentPicture(), insidePicture(), shardsPicture(), comparedPicture()}
 	for _, s := range pictures {
 		for h := 1; h <= 60; h++ {
 			for i, w := range []int{40, 80, 1, 7, 39, 41, 55, 60, 69, 70, 75, 76, 97, 120, 163, 200, 250} {

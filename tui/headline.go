@@ -31,6 +31,11 @@ func drawTitle(p pane, s *fairness.Snapshot, held time.Duration, paused bool) {
 		end -= width(label) + 1
 		p.text(end, 0, inkHold, label)
 	}
+	if s.Held {
+		label := pick(max(8, end-24), " LOAD PAUSED, z goes on ", " NO LOAD ")
+		end -= width(label) + 1
+		p.text(end, 0, inkHold, label)
+	}
 	left := p.sub(rect{0, 0, end - 1, 1})
 	x := left.text(1, 0, inkBold, pick(end-8, "fairgate"))
 	if p.w >= 60 {

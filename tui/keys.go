@@ -11,6 +11,7 @@ type keys struct {
 	serviceUp, serviceDown, shadows, exact                                key.Binding
 	demandUp, demandDown, heavier, lighter, dearer, cheaper               key.Binding
 	retries, storm, onOff                                                 key.Binding
+	onward, goBack, lesson                                                key.Binding
 	hold, restart, reseed, save                                           key.Binding
 	scale, pause, up, down, pageUp, pageDown                              key.Binding
 	nextView, lastView, order, reverse, filter, keep                      key.Binding
@@ -47,12 +48,15 @@ func newKeys() keys {
 		retries:     bind("y", "way of retrying", "y"),
 		storm:       bind("s", "storm", "s"),
 		onOff:       bind("f", "off and on", "f"),
+		onward:      bind("n", "next step", "n"),
+		goBack:      bind("N", "step before", "N"),
+		lesson:      bind("l", "show or hide", "l"),
 		hold:        bind("z", "pause the load", "z", "L"),
 		restart:     bind("r", "restart", "r"),
 		reseed:      bind("R", "with another seed", "R"),
 		save:        bind("w", "write as a profile", "w"),
 		scale:       bind("v", "scale", "v"),
-		pause:       bind("space", "pause the picture", " "),
+		pause:       bind("space", "hold picture", " "),
 		up:          bind("↑", "up", "up", "k"),
 		down:        bind("↓", "down", "down", "j"),
 		pageUp:      bind("pgup", "a page up", "pgup"),
@@ -72,6 +76,21 @@ func newKeys() keys {
 		k.views[v] = bind(n.digit, n.name, n.digit)
 	}
 	return k
+}
+
+// teach switches the keys of a lesson on, or off. With a lesson, b goes back in it.
+func (k *keys) teach(lesson bool) {
+	for _, b := range []*key.Binding{&k.onward, &k.goBack, &k.lesson} {
+		b.SetEnabled(lesson)
+	}
+	if lesson {
+		k.goBack.SetKeys("b", "N")
+		k.goBack.SetHelp("b", "step before")
+		k.burstUp.SetKeys("}")
+		k.burstUp.SetHelp("}", "burst up")
+		k.burstDown.SetKeys("{", "B")
+		k.burstDown.SetHelp("{", "burst down")
+	}
 }
 
 // tune switches the keys on whose commands the source carries out, and the others off.
@@ -105,10 +124,15 @@ func (k *keys) tune(s Source) {
 // footer are the bindings of the last line as they stand there. Where there is no room for all, those with the
 // highest rank stay.
 func (k keys) footer(v view) []footerKey {
+	if k.onward.Enabled() {
+		return []footerKey{{k.onward, 1}, {k.goBack, 4}, {k.lesson, 5}, {k.policy, 6}, {k.undo, 8}, {k.pause, 9}, {k.nextView, 7}, {k.help, 3}, {k.quit, 2}}
+	}
 	switch v {
 	case clientsView:
 		return []footerKey{{k.policy, 4}, {k.order, 3}, {k.reverse, 6}, {k.filter, 5}, {k.nextView, 7}, {k.help, 2}, {k.quit, 1}}
-	case retryView, eventsView:
+	case besideView:
+		return []footerKey{{k.shadows, 3}, {k.policy, 4}, {k.up, 7}, {k.down, 6}, {k.pause, 8}, {k.nextView, 5}, {k.help, 2}, {k.quit, 1}}
+	case retryView, insideView, eventsView:
 		return []footerKey{{k.policy, 3}, {k.up, 6}, {k.down, 5}, {k.pause, 7}, {k.nextView, 4}, {k.help, 2}, {k.quit, 1}}
 	}
 	return []footerKey{{k.policy, 3}, {k.faster, 4}, {k.slower, 5}, {k.storm, 7}, {k.undo, 8}, {k.scale, 9}, {k.pause, 10}, {k.nextView, 6}, {k.help, 2}, {k.quit, 1}}
@@ -131,6 +155,7 @@ func (k keys) groups() []keyGroup {
 		{"limiter", []key.Binding{k.policy, k.policyBack, k.faster, k.slower, k.algorithm, k.burstUp, k.burstDown, k.clientUp, k.clientDown, k.retryAfter, k.serviceUp, k.serviceDown, k.exact, k.undo, k.shadows}},
 		{"the client marked ▸", []key.Binding{k.storm, k.onOff, k.demandUp, k.demandDown, k.retries, k.heavier, k.lighter, k.dearer, k.cheaper}},
 		{"the run", []key.Binding{k.hold, k.restart, k.reseed, k.save}},
+		{"lesson", []key.Binding{k.onward, k.goBack, k.lesson}},
 		{"views", append(k.views[:len(k.views):len(k.views)], k.nextView, k.lastView)},
 		{"clients", []key.Binding{k.order, k.reverse, k.filter}},
 		{"picture", []key.Binding{k.scale, k.pause, k.keep, k.up, k.down, k.pageUp, k.pageDown}},

@@ -56,7 +56,9 @@ func TestHelpKnowsEveryBinding(t *testing.T) {
 		}
 	}
 	screen := showing(starvedPicture(), full, 200, 100)
-	help := press(screen, "?").View()
+	taught := full
+	taught.Lesson = demoLesson(nil)
+	help := press(screen, "?").View() + press(showing(starvedPicture(), taught, 200, 100), "?").View()
 	for _, b := range all {
 		if !strings.Contains(help, b.Help().Desc) {
 			t.Errorf("the help does not show %q", b.Help().Desc)
@@ -120,7 +122,10 @@ func TestKeysDoWhatTheHelpSays(t *testing.T) {
 		{"? esc", func(m Model) bool { return !m.help }},
 		{"tab", func(m Model) bool { return m.view == clientsView }},
 		{"tab tab", func(m Model) bool { return m.view == retryView && strings.Contains(m.View(), "needed p50") }},
-		{"tab tab tab tab", func(m Model) bool { return m.view == overviewView }},
+		{"tab tab tab", func(m Model) bool { return m.view == insideView }},
+		{"4", func(m Model) bool { return m.view == insideView && strings.Contains(m.View(), "Nobody can look into") }},
+		{"5", func(m Model) bool { return m.view == besideView && strings.Contains(m.View(), "Only global decides") }},
+		{"tab tab tab tab tab tab", func(m Model) bool { return m.view == overviewView }},
 		{"shift+tab", func(m Model) bool { return m.view == eventsView && strings.Contains(m.View(), "verdict starved") }},
 		{"2", func(m Model) bool { return m.view == clientsView && strings.Contains(m.View(), "1–13 of 30 clients") }},
 		{"3", func(m Model) bool { return m.view == retryView }},
@@ -368,7 +373,7 @@ type walkSource struct {
 }
 
 func (s *walkSource) Snapshot() *fairness.Snapshot { return s.pictures[s.at%len(s.pictures)] }
-func (s *walkSource) Can(Command) bool { return true }
+func (s *walkSource) Can(Command) bool             { return true }
 func (s *walkSource) Do(c Command) error {
 	s.at++
 	if s.at%3 == 0 {
@@ -379,7 +384,7 @@ func (s *walkSource) Do(c Command) error {
 
 // Any sequence of keys, sizes and pictures leaves a picture that fits the screen and a model that is whole.
 func TestRandomWalk(t *testing.T) {
-	pictures := []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(7), manyPicture(60), widePicture(), silentPicture()}
+	pictures := []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(7), manyPicture(60), widePicture(), silentPicture(), insidePicture(), shardsPicture(), comparedPicture()}
 	keysOnWalk := []string{"tab", "shift+tab", "enter", "esc", "backspace", "x", "é", "1", "2", "3", "4", "5", "6", "7"}
 	for _, b := range allBindings() {
 		keysOnWalk = append(keysOnWalk, b.Keys()...)
@@ -425,7 +430,7 @@ func TestRandomWalk(t *testing.T) {
 
 // A long evening: a hundred thousand keys, sizes and pictures. What the model remembers stays bounded.
 func TestHundredThousandEvents(t *testing.T) {
-	pictures := []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(60), widePicture()}
+	pictures := []*fairness.Snapshot{starvedPicture(), curedPicture(), onePicture(), idlePicture(), manyPicture(60), widePicture(), insidePicture(), shardsPicture(), comparedPicture()}
 	source := &walkSource{pictures: pictures}
 	random := rand.New(rand.NewPCG(7, 7))
 	var keys []tea.KeyMsg

@@ -31,6 +31,8 @@ type Options struct {
 	Save func() (where string, err error)
 	// Settings lists what can be set to an exact value, for the limiter and for one client, with the present values. Nil: nothing can.
 	Settings func(client string) []Setting
+	// Lesson is what a teacher walks through beside the picture. Nil: there is none.
+	Lesson *Lesson
 }
 
 // Model is the dashboard as Bubble Tea runs it. Its Update only remembers: pictures are fetched and commands carried out by
@@ -63,6 +65,7 @@ type Model struct {
 
 	settings func(client string) []Setting
 	form     form
+	lesson   lesson
 
 	exit  Exit
 	crash *crash
@@ -103,9 +106,10 @@ func New(s Source, o Options) Model {
 	k := newKeys()
 	k.keep.SetEnabled(o.Keep != nil)
 	k.save.SetEnabled(o.Save != nil)
+	k.teach(o.Lesson != nil)
 	k.tune(s)
 	k.exact.SetEnabled(o.Settings != nil)
-	return Model{source: s, look: newLook(o), keys: k, keep: o.Keep, save: o.Save, settings: o.Settings, crash: new(crash)}
+	return Model{source: s, look: newLook(o), keys: k, keep: o.Keep, save: o.Save, settings: o.Settings, lesson: lesson{plan: o.Lesson}, crash: new(crash)}
 }
 
 // Init asks for the first frame.
@@ -160,6 +164,11 @@ func (m Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		if m.news = "written: " + msg.where; msg.err != nil {
 			m.trouble, m.news = msg.err.Error(), ""
 		}
+	case toldMsg:
+		m.lesson = m.lesson.told(msg)
+		if msg.err != nil {
+			m.trouble = msg.err.Error()
+		}
 	case settingsMsg:
 		m.form = m.form.filled(msg.all)
 	case crashMsg:
@@ -202,6 +211,12 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 	}
 	if m.form.open && !key.Matches(msg, k.interrupt) {
 		return m.fillIn(msg)
+	}
+	if m.lesson.asking() {
+		if choice := m.lesson.choice(msg); choice >= 0 {
+			m.lesson.chosen = choice
+			return m, m.reveal()
+		}
 	}
 	for v := range k.views {
 		if key.Matches(msg, k.views[v]) {
@@ -252,6 +267,12 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 			where, err := m.keep(screen.paint(&look{ascii: m.look.ascii}), screen.svg(m.look))
 			return keptMsg{where, err}
 		})
+	case key.Matches(msg, k.onward):
+		return m.onward()
+	case key.Matches(msg, k.goBack):
+		return m.goBack()
+	case key.Matches(msg, k.lesson):
+		m.lesson.hidden = !m.lesson.hidden
 	case key.Matches(msg, k.save):
 		return m, m.guarded(func() tea.Msg {
 			where, err := m.save()

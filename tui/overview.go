@@ -29,7 +29,7 @@ func (m Model) drawOn(c *canvas) {
 		drawFooter(c.pane(rect{0, m.h - 1, m.w, 1}), m.keys, m.view, m.trouble, m.news, m.hint())
 		return
 	}
-	l := arrange(m.w, m.h, len(s.Clients))
+	l, teaching := m.arrange(len(s.Clients))
 	now := *s
 	now.Now, now.Done = m.latest.Now, m.latest.Done // the clock goes on while the picture is held
 	drawTitle(c.pane(l.title), &now, s.Now, m.paused)
@@ -47,10 +47,18 @@ func (m Model) drawOn(c *canvas) {
 		m.form.draw(c.pane(rect{0, y, m.w, l.footer.y - y}))
 		return
 	}
+	if teaching.h > 0 {
+		m.lesson.draw(c.pane(teaching))
+		for y := 1; teaching.x > 0 && y < teaching.h; y++ {
+			c.pane(rect{teaching.x - 1, teaching.y, 1, teaching.h}).glyph(0, y, inkDim, "│")
+		}
+	}
 	drawTabs(c.pane(l.topRule), m.view, behind(s.Generator))
 	top := m.clampTop(m.top)
-	c.pane(l.adviceRule).rule(0, "")
-	drawAdvice(c.pane(l.advice), s)
+	if teaching.h == 0 {
+		c.pane(l.adviceRule).rule(0, "")
+		drawAdvice(c.pane(l.advice), s)
+	}
 	body := c.pane(m.body(l))
 	switch m.view {
 	case clientsView:
@@ -58,6 +66,12 @@ func (m Model) drawOn(c *canvas) {
 		return
 	case retryView:
 		retryTable{s.Clients, top, m.marked()}.draw(body)
+		return
+	case insideView:
+		m.inside(s).draw(body)
+		return
+	case besideView:
+		compareView{s, top, m.marked(), m.keys.shadows.Enabled()}.draw(body)
 		return
 	case eventsView:
 		drawEvents(body, allEvents(m.watch, s), top)
@@ -76,7 +90,33 @@ func (m Model) drawOn(c *canvas) {
 // body is the part of the screen that belongs to a view other than the overview: all between the headlines and what to do about them.
 func (m Model) body(l layout) rect {
 	y := l.headlines.y + l.headlines.h + l.topRule.h
-	return rect{0, y, m.w, l.advice.y - l.adviceRule.h - y}
+	return rect{0, y, l.table.w, max(0, l.advice.y-l.adviceRule.h-y)}
+}
+
+// arrange lays out the screen, with the part that a lesson takes, where there is one. What to do is then for the class to find out: the
+// lesson takes the place of the advice.
+func (m Model) arrange(clients int) (l layout, teaching rect) {
+	columns, rows := m.lesson.room(m.w, m.h)
+	if columns == 0 && rows == 0 {
+		return arrange(m.w, m.h, clients), rect{}
+	}
+	// What the advice would take is the picture's.
+	spare := arrange(m.w-columns, m.h-rows, clients)
+	advice := spare.advice.h + spare.adviceRule.h
+	l = arrange(m.w-columns, max(MinHeight, m.h-rows+advice), clients)
+	l.title.w, l.headlines.w, l.footer.w = m.w, m.w, m.w
+	l.footer.y = m.h - 1
+	end := l.footer.y - rows // of the picture
+	teaching = rect{0, end, m.w, rows}
+	if columns > 0 {
+		y := l.headlines.y + l.headlines.h
+		teaching = rect{m.w - columns, y, columns, l.footer.y - y}
+	}
+	for _, r := range []*rect{&l.topRule, &l.table, &l.axis, &l.plot, &l.retry, &l.parting} {
+		r.h = max(0, min(r.h, end-r.y))
+	}
+	l.adviceRule.h, l.advice.h, l.advice.y = 0, 0, end
+	return l, teaching
 }
 
 // visibleRows is how many clients, or events, the present view has room for.
@@ -84,12 +124,16 @@ func (m Model) visibleRows() int {
 	if m.shown == nil || m.w < MinWidth || m.h < MinHeight {
 		return 1
 	}
-	l := arrange(m.w, m.h, len(m.shown.Clients))
+	l, _ := m.arrange(len(m.shown.Clients))
 	switch body := m.body(l); m.view {
 	case clientsView:
 		return clientRows(body.h)
 	case retryView:
 		return retryRows(body.h)
+	case insideView:
+		return m.inside(m.shown).rows(body.w, body.h)
+	case besideView:
+		return compareRows(body.h)
 	case eventsView:
 		return body.h
 	}
@@ -124,4 +168,9 @@ func (m Model) hint() string {
 		return "↑↓ pick, type a value such as 1500/s, enter sets it, esc leaves"
 	}
 	return ""
+}
+
+// inside is the view into the limiter.
+func (m Model) inside(s *fairness.Snapshot) limiterView {
+	return limiterView{s.Inside, s.Clients, m.top, m.marked()}
 }

@@ -252,13 +252,18 @@ func (pl plot) changes(p pane, chart rect, bottom int, axis timeAxis) {
 	}
 }
 
-// shortChange is a change without what was before it: "policy global → per-client" as "policy: per-client".
+// shortChange is a change without what was before it: "policy global → per-client" as "policy: per-client". Of several it is the first.
 func shortChange(what string) string {
-	what = clean(what)
-	before, after, ok := strings.Cut(what, "→")
-	if !ok {
-		return what
+	first, _, more := strings.Cut(clean(what), ", ")
+	if before, after, ok := strings.Cut(first, " → "); ok {
+		subject := strings.TrimSpace(before)
+		if end := strings.LastIndexByte(subject, ' '); end > 0 {
+			subject = subject[:end]
+		}
+		first = subject + ": " + strings.TrimSpace(after)
 	}
-	subject, _, _ := strings.Cut(strings.TrimSpace(before), " ")
-	return subject + ": " + strings.TrimSpace(after)
+	if more {
+		first += " …"
+	}
+	return first
 }

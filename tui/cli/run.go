@@ -24,6 +24,7 @@ var runCommand = &command{
 		"fairgate run mine.yaml --headless --duration 10s --format json",
 		"fairgate run agent --output report.md",
 		"fairgate run polite --speed 10",
+		"fairgate run starvation --lesson",
 		"fairgate run starvation --rate 500/s --burst 50 --seed 7",
 		"fairgate run mine.yaml --target http://127.0.0.1:8080/ --rate 100/s",
 		"fairgate run mine.yaml --expect 'jain > 0.9' --expect 'errors == 0'",
@@ -37,6 +38,7 @@ var runCommand = &command{
 		fs.Var(&choice{&r.transport, transports}, "transport", "how attempts reach the limiter: "+oneOf(transports))
 		shadowFlag(fs, &r.shadow)
 		fs.Var(factorFlag{&r.speed}, "speed", "draw the simulation in place of a live run, so many times as fast as life")
+		fs.BoolVar(&r.lesson, "lesson", false, "walk through the profile's lesson on the screen")
 		fs.BoolVar(&r.headless, "headless", false, "no screen, a line a second instead")
 		r.target.flags(g)
 		r.report.flags(g)
@@ -50,6 +52,7 @@ type run struct {
 	settings  settings
 	transport string
 	headless  bool
+	lesson    bool
 	shadow    []string
 	speed     float64 // 0: live
 	target    targeting
@@ -66,14 +69,20 @@ func (r *run) do(sh *shell, args []string) error {
 	if err != nil {
 		return err
 	}
-	attacker, err := r.attacker(p, target)
+	if r.lesson {
+		if err := r.teach(sh, p); err != nil {
+			return err
+		}
+	}
+	again := func(p *profiles.Profile) (attacker, error) { return r.attacker(p, target) }
+	attacker, err := again(p)
 	if err != nil {
 		return wrong("%v", err)
 	}
-	if err := r.report.prepare(p, altered || target != nil); err != nil {
+	if err := r.report.prepare(p, altered || target != nil || r.lesson); err != nil {
 		return err
 	}
-	s := &session{sh: sh, run: attacker, report: &r.report, look: r.look, screen: !r.headless}
+	s := &session{sh: sh, run: attacker, report: &r.report, look: r.look, screen: !r.headless, lesson: r.lesson, again: again}
 	if possible, why := sh.screenPossible(); s.screen && !possible {
 		s.screen = false
 		sh.note("fairgate: no screen, since %s; a line a second instead", why)

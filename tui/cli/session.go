@@ -23,6 +23,7 @@ type attacker interface {
 	Report() *fairness.Report
 	Edit(func(*profiles.Profile)) error
 	NextPolicy(by int) error
+	Profile() *profiles.Profile
 }
 
 var (
@@ -37,6 +38,8 @@ type session struct {
 	report *reporting
 	look   look
 	screen bool
+	lesson bool
+	again  func(*profiles.Profile) (attacker, error) // makes another run; nil: the run cannot begin anew
 
 	stopper *stopper
 }
@@ -49,6 +52,9 @@ func (s *session) attack(parent context.Context) error {
 		s.report.out.discard()
 	})
 	defer s.stopper.release()
+	if s.screen && s.again != nil {
+		s.run = newRerun(s.run, s.again)
+	}
 	if err := s.run.Start(s.stopper.ctx); err != nil {
 		return err
 	}
@@ -60,8 +66,11 @@ func (s *session) attack(parent context.Context) error {
 	}
 	s.sh.terminal.restore()
 	var shadows []*fairness.Report
-	if live, ok := s.run.(*attack.Run); ok {
+	if live, ok := s.run.(interface{ Shadows() []*fairness.Report }); ok {
 		shadows = live.Shadows()
+	}
+	if r, ok := s.run.(*rerun); ok && r.Anew() {
+		planned = false // what the profile expects is about the run as it began
 	}
 	outcome := s.report.finish(s.sh, s.run.Report(), !planned, s.look, shadows...)
 	if s.screen && s.report.out.path == "" && s.report.out.format == formatText {
@@ -109,7 +118,13 @@ func (s *session) draw(ctx context.Context) error {
 	}()
 	dark := s.sh.darkBackground(s.look.theme)
 	s.sh.terminal.draw(true)
-	exit, err := tui.Run(ctx, live{s.run}, tui.Options{
+	t := newTuner(s.run)
+	var lesson *tui.Lesson
+	if t.endless = s.lesson; s.lesson {
+		lesson = newLesson(t).screen()
+	}
+	exit, err := tui.Run(ctx, t, tui.Options{
+		Keep: t.Keep, Save: t.Save, Settings: t.Settings, Lesson: lesson,
 		Renderer: s.sh.renderer(s.sh.out, s.look.colour, dark), ASCII: s.look.ascii, Theme: s.look.theme, LightBackground: !dark,
 	}, s.sh.in, s.sh.out)
 	if err == nil {
@@ -139,20 +154,3 @@ func (s *session) lines(ctx context.Context) {
 
 // snapshotOf is the picture that the user sees of a run. It is a variable so that a test can let it panic.
 var snapshotOf = attacker.Snapshot
-
-// live is an attack as the screen knows it.
-type live struct{ run attacker }
-
-func (l live) Snapshot() *fairness.Snapshot { return snapshotOf(l.run) }
-
-func (l live) Do(c tui.Command) error {
-	switch c := c.(type) {
-	case tui.StepPolicy:
-		return l.run.NextPolicy(c.By)
-	case tui.ScaleRate:
-		return l.run.Edit(func(p *profiles.Profile) {
-			p.Limiter.Rate = p.Limiter.Rate.Scaled(c.Num, c.Den)
-		})
-	}
-	return fmt.Errorf("this run cannot carry out %T", c)
-}
