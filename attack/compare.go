@@ -61,6 +61,9 @@ func Compare(ctx context.Context, p *profiles.Profile, policies []limiter.Policy
 }
 
 func compare(ctx context.Context, p *profiles.Profile, all []Variant, progress func(part float64)) (*Comparison, error) {
+	if err := InVirtualTime(p); err != nil {
+		return nil, err
+	}
 	err := simulateAll(ctx, all, progress)
 	c := &Comparison{Profile: p.Name, Variants: all}
 	c.choose()

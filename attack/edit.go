@@ -44,7 +44,7 @@ func (r *Run) Edit(edit func(*profiles.Profile)) error {
 func (r *Run) apply(p *profiles.Profile, specs []profiles.Client, what string) (err error) {
 	var cfg limiter.Config
 	r.handler.Do(func(lim limiter.Limiter, now time.Duration) {
-		if err = lim.Reconfigure(now, limiterConfig(p)); err != nil {
+		if err = reconfigure(r.options.Store, lim, now, p); err != nil {
 			return
 		}
 		cfg = lim.Config()
@@ -78,6 +78,8 @@ func fixed(was, p *profiles.Profile, before, after []profiles.Client) error {
 	switch {
 	case p.Seed != was.Seed:
 		return fmt.Errorf("the seed cannot change while the run goes on: start another with --seed %d", p.Seed)
+	case p.Store != was.Store:
+		return fmt.Errorf("the store cannot change while the run goes on: start another with --store %s", p.Store.Name())
 	case p.Duration != was.Duration || p.WarmUp != was.WarmUp:
 		return fmt.Errorf("duration and warm_up cannot change while the run goes on")
 	case !slices.Equal(names(before, name), names(after, name)):

@@ -11,7 +11,7 @@ import (
 // Snapshot is the run at this moment.
 func (r *Run) Snapshot() *fairness.Snapshot {
 	s := r.measured()
-	if r.target == nil { // into somebody else's limiter nobody can look
+	if r.target == nil && r.options.Store == nil { // into somebody else's limiter nobody can look
 		r.handler.Do(func(lim limiter.Limiter, now time.Duration) { s.Inside = inside(lim, now, len(r.lanes)) })
 	}
 	if r.shadows.any.Load() {

@@ -31,6 +31,9 @@ type Options struct {
 	Transport string  // "": memory
 	Target    *Target // the service to attack, over connections to it; nil: a limiter of our own, over the transport
 
+	// Store decides in the place of a limiter in this process. A profile that names a store needs one.
+	Store Store
+
 	// Record, when it is not nil, receives every result that vegeta hands out, of each client in a goroutine of its own: it must be safe
 	// for that, and may keep the result. Attempts that the end of the run cut short are not among them.
 	Record func(*vegeta.Result)
@@ -61,6 +64,7 @@ type Run struct {
 	exchanges sync.Pool    // of *exchange
 	headers   sync.Pool    // of http.Header, empty
 	trip      atomic.Int64 // the round trip
+	marks     atomic.Int64
 
 	editing sync.Mutex                       // one change at a time; taken before any other lock
 	profile atomic.Pointer[profiles.Profile] // as it stands; what it points at never changes
@@ -92,12 +96,22 @@ func New(p *profiles.Profile, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.handler = httplimit.New(lim, httplimit.Options{
+	if o.Target == nil {
+		if err := enter(p, o.Store); err != nil {
+			return nil, err
+		}
+	}
+	asked := httplimit.Options{
 		Identify: httplimit.ByHeader(httplimit.DefaultHeader), Now: r.now, ServiceTime: p.Service.Time, Closing: r.over,
 		Admitted: func(at time.Duration, a limiter.Attempt) {
 			r.count(func(t *fairness.Tally) { t.Admit(at, a.Client) })
 		},
-	})
+		Endpoint: p.Name,
+	}
+	if o.Store != nil {
+		asked.Remote = o.Store
+	}
+	r.handler = httplimit.New(lim, asked)
 	for i, spec := range specs {
 		if got := r.handler.Join(limiterClient(spec)); got != i {
 			return nil, fmt.Errorf("client %q is there twice: give each client a name of its own", spec.Name)
@@ -112,6 +126,9 @@ func New(p *profiles.Profile, o Options) (*Run, error) {
 			return nil, err
 		}
 		counting.InOrder, counting.Afar, counting.Faults = false, true, faultNames[:]
+	}
+	if o.Store != nil {
+		counting.InOrder, counting.Afar = false, true
 	}
 	cfg := lim.Config()
 	r.tally = fairness.NewTally(r.tallyClients(cfg, p.Service, specs), r.describe(cfg, p.Service, specs), counting)

@@ -47,7 +47,7 @@ func sameSending(a, b profiles.Client) bool {
 // apply puts a profile into force at one moment. The limiter comes first, since it alone may refuse.
 func (g *Guard) apply(p *profiles.Profile, specs []profiles.Client, what string) (err error) {
 	g.handler.Do(func(lim limiter.Limiter, now time.Duration) {
-		if err = lim.Reconfigure(now, limiterConfig(p)); err != nil {
+		if err = reconfigure(g.options.Store, lim, now, p); err != nil {
 			return
 		}
 		if g.options.Upstream == nil {

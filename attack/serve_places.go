@@ -105,7 +105,7 @@ func (p *places) cutMeasures(m *fairness.Measures) { m.Clients = shown(p, m.Clie
 // Snapshot is the state of this moment.
 func (g *Guard) Snapshot() *fairness.Snapshot {
 	s, few := g.measured()
-	if few { // of many, looking into the limiter would hold up everybody
+	if few && g.options.Store == nil { // of many, looking into the limiter would hold up everybody
 		g.handler.Do(func(lim limiter.Limiter, now time.Duration) { s.Inside = inside(lim, now, 0) })
 		if s.Inside != nil {
 			s.Inside.Clients = nil // the limiter has an order of its own

@@ -57,6 +57,9 @@ func NewSimulation(p *profiles.Profile, live bool) (*Simulation, error) {
 	if p.Duration <= 0 {
 		return nil, errors.New("a simulation needs to know its end: set a duration, for example 30s")
 	}
+	if err := InVirtualTime(p); err != nil {
+		return nil, err
+	}
 	lim, err := limiter.New(limiterConfig(p))
 	if err != nil {
 		return nil, err
