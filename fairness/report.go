@@ -248,6 +248,7 @@ type Snapshot struct {
 	Generator Generator
 	Done      bool
 	Held      bool          // the load is paused: all clients were turned off
+	Herd      Herd          // of the run so far
 	Inside    *Inside       // what the limiter holds; nil where nobody can look into it
 	Beside    []Alternative // what further policies would do
 }

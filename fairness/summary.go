@@ -175,6 +175,7 @@ func (t *Tally) Snapshot(now time.Duration) *Snapshot {
 		Measures: t.measure(from, now, all, w.spread),
 		Recent:   t.samples.recent(t, now), Changes: append([]Change{}, t.changes...),
 		Overshoot: t.overshoot.tokens(), Generator: t.generator(),
+		Herd: t.herd.report(&t.spells[len(t.spells)-1]),
 	}
 }
 

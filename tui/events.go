@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -66,28 +68,63 @@ func changedAt(c fairness.Change) time.Duration { return time.Duration(c.T.Float
 
 // beforeAfter compares the seconds before a change with those after it.
 func beforeAfter(s *fairness.Snapshot, at time.Duration) string {
-	mean := func(from, to time.Duration, of func(*fairness.Sample) fairness.Number) fairness.Number {
-		sum, n := 0.0, 0
-		for i := range s.Recent {
-			if m := &s.Recent[i]; m.T > from && m.T <= to {
-				if v := of(m); v.Exists() {
-					sum, n = sum+float64(v), n+1
-				}
-			}
-		}
-		if n == 0 {
-			return fairness.None
-		}
-		return fairness.Number(sum / float64(n))
-	}
-	admitted := func(m *fairness.Sample) fairness.Number { return fairness.Number(m.Admitted) }
-	jain := func(m *fairness.Sample) fairness.Number { return m.Jain }
-	before, after := mean(at-aroundChange, at, admitted), mean(at, at+aroundChange, admitted)
+	before, after := meanAround(s, at, admittedThen)
 	if !before.Exists() || !after.Exists() {
 		return ""
 	}
-	return "10 s before and after the change at " + clock(at) + ": Jain " + mean(at-aroundChange, at, jain).Format(2) + " → " +
-		mean(at, at+aroundChange, jain).Format(2) + ", admitted " + perSecond(float64(before)) + " → " + perSecond(float64(after))
+	jainBefore, jainAfter := meanAround(s, at, jainThen)
+	return "10 s before and after the change at " + clock(at) + ": Jain " + jainBefore.Format(2) + " → " +
+		jainAfter.Format(2) + ", admitted " + perSecond(float64(before)) + " → " + perSecond(float64(after))
+}
+
+func admittedThen(m *fairness.Sample) fairness.Number { return fairness.Number(m.Admitted) }
+func jainThen(m *fairness.Sample) fairness.Number     { return m.Jain }
+
+// meanAround is the mean of a figure over the seconds before and after a moment, as far as they are known.
+func meanAround(s *fairness.Snapshot, at time.Duration, of func(*fairness.Sample) fairness.Number) (before, after fairness.Number) {
+	var sum [2]float64
+	var n [2]int
+	for i := range s.Recent {
+		m := &s.Recent[i]
+		v := of(m)
+		if !v.Exists() || m.T <= at-aroundChange || m.T > at+aroundChange {
+			continue
+		}
+		side := 0
+		if m.T > at {
+			side = 1
+		}
+		sum[side], n[side] = sum[side]+float64(v), n[side]+1
+	}
+	means := [2]fairness.Number{fairness.None, fairness.None}
+	for side := range means {
+		if n[side] > 0 {
+			means[side] = fairness.Number(sum[side] / float64(n[side]))
+		}
+	}
+	return means[0], means[1]
+}
+
+// changeNote says what the last change has brought so far, for some time after it; "" when there is nothing to say.
+func changeNote(s *fairness.Snapshot) string {
+	if len(s.Changes) == 0 {
+		return ""
+	}
+	last := s.Changes[len(s.Changes)-1]
+	at := changedAt(last)
+	since := s.Now - at
+	if !last.T.Exists() || since < 0 || since > 2*aroundChange {
+		return ""
+	}
+	note := fmt.Sprintf("%d s after %s", since/time.Second, shortChange(last.What))
+	before, after := meanAround(s, at, jainThen)
+	if before.Exists() && after.Exists() {
+		note += " · Jain " + before.Format(2) + " → " + after.Format(2)
+	}
+	if before, after = meanAround(s, at, admittedThen); before.Exists() && after.Exists() {
+		note += " · admitted " + perSecond(math.Round(float64(before))) + " → " + perSecond(math.Round(float64(after)))
+	}
+	return note
 }
 
 // allEvents are what the dashboard noticed and what the run reports as changed, the latest first.

@@ -197,6 +197,14 @@ func widePicture() *fairness.Snapshot {
 	return picture(12*time.Second, 1000, "global", tenants)
 }
 
+// herdPicture is a crowd that was told the same moment.
+func herdPicture() *fairness.Snapshot {
+	s := manyPicture(30)
+	s.Herd = fairness.Herd{Detected: true, Returns: 540, Largest: 90, Clients: 90, At: 10, Mean: 5.4, Told: 90, Admissible: 11,
+		Why: "90 refused attempts of 90 clients came back within 100 ms at 10 s, as they had been told; the limit admits 11 in that time"}
+	return s
+}
+
 // silentPicture is a service that refuses without a word about when to come back.
 func silentPicture() *fairness.Snapshot {
 	tenants := append([]tenant{}, starvedTenants...)

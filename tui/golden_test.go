@@ -152,6 +152,7 @@ func TestScreens(t *testing.T) {
 		{"clients", starvedPicture(), []string{"2"}},
 		{"clients-many", manyPicture(30), []string{"o", "o", "o", "down"}},
 		{"retry", starvedPicture(), []string{"3"}},
+		{"retry-herd", herdPicture(), []string{"3"}},
 		{"events", curedPicture(), []string{"6"}},
 		{"limiter", insidePicture(), []string{"4"}},
 		{"limiter-shards", shardsPicture(), []string{"4", "down"}},

@@ -2,7 +2,7 @@ package tui
 
 import (
 	"strconv"
-	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -29,6 +29,10 @@ type lesson struct {
 	chosen   int    // 1 + the choice that was made; 0: none yet
 	revealed string // "" before
 	hidden   bool
+	read     int // so many lines of what the step says were read, on a screen that has no room for it beside the question
+
+	changes int           // how many there were when it was revealed
+	asked   time.Duration // when its figures were asked for last
 }
 
 // toldMsg is what came of going to a step, or of revealing it.
@@ -62,7 +66,7 @@ func (l lesson) told(msg toldMsg) lesson {
 	switch {
 	case msg.err != nil:
 	case msg.went:
-		l.at, l.chosen, l.revealed = msg.step, 0, ""
+		l = lesson{plan: l.plan, hidden: l.hidden, at: msg.step}
 	case msg.step == l.at:
 		l.revealed = msg.reveal
 	}
@@ -72,8 +76,13 @@ func (l lesson) told(msg toldMsg) lesson {
 // onward reveals what is asked, or goes on to the next step.
 func (m Model) onward() (Model, tea.Cmd) {
 	m.lesson.hidden = false
+	if w, h := m.lesson.textRoom(m.w, m.h); m.lesson.saysFirst(w, h) {
+		m.lesson.read += max(1, h)
+		return m, nil
+	}
 	if m.lesson.step().Ask != "" && m.lesson.revealed == "" {
-		return m, m.reveal()
+		cmd := m.reveal()
+		return m, cmd
 	}
 	return m.goTo(m.lesson.at + 1)
 }
@@ -97,13 +106,29 @@ func (m Model) goTo(step int) (Model, tea.Cmd) {
 	return m, m.guarded(func() tea.Msg { return toldMsg{step: step, went: true, err: plan.Go(step)} })
 }
 
+// revealEvery is how often the figures of an answer on the screen are brought up to date.
+const revealEvery = time.Second
+
 // reveal asks for the answer of the present step.
-func (m Model) reveal() tea.Cmd {
+func (m *Model) reveal() tea.Cmd {
 	plan, step := m.lesson.plan, m.lesson.at
+	if m.latest != nil {
+		m.lesson.asked, m.lesson.changes = m.latest.Now, len(m.latest.Changes)
+	}
 	return m.guarded(func() tea.Msg {
 		text, err := plan.Reveal(step)
 		return toldMsg{step: step, reveal: text, err: err}
 	})
+}
+
+// renew brings the answer on the screen up to date now and then: the run goes on. When something else was changed since, its text may not be
+// true any more, and so it stays as it is.
+func (m *Model) renew() tea.Cmd {
+	l := &m.lesson
+	if !l.on() || l.revealed == "" || m.paused || len(m.latest.Changes) != l.changes || m.latest.Now < l.asked+revealEvery {
+		return nil
+	}
+	return m.reveal()
 }
 
 // Where the lesson stands: beside the picture on a wide screen, below it on a narrow one.
@@ -123,6 +148,33 @@ func (l lesson) room(w, h int) (columns, rows int) {
 		return 0, h - 4 // title, headlines and footer stay
 	}
 	return 0, max(8, h*2/5)
+}
+
+// textRoom is how many columns and rows the text has.
+func (l lesson) textRoom(w, h int) (columns, rows int) {
+	switch c, r := l.room(w, h); {
+	case c > 0:
+		return c - 2, h - 5
+	default:
+		return w - 2, r - 1
+	}
+}
+
+// saysFirst reports whether the step has to say what it says before there is room for its question.
+func (l lesson) saysFirst(w, h int) bool {
+	if !l.on() || l.revealed != "" || l.step().Ask == "" || l.step().Say == "" {
+		return false
+	}
+	s := l.step()
+	n := len(wrap(clean(s.Say), w, 1000))
+	if l.read >= n {
+		return false
+	}
+	n += len(wrap(clean(s.Ask), w, 1000))
+	for _, c := range s.Choices {
+		n += len(wrap(clean(c), w-4, 1000))
+	}
+	return n > h
 }
 
 // A lessonLine is a line of the lesson's text.
@@ -151,6 +203,9 @@ func (l lesson) lines(w, h int) []lessonLine {
 	}
 	say := add(nil, clean(s.Say), inkPlain)
 	var ask, reveal []lessonLine
+	if l.saysFirst(w, h) {
+		return ending(say[l.read:], h)
+	}
 	if s.Ask != "" {
 		ask = add(ask, clean(s.Ask), inkBold)
 		for i, c := range s.Choices {
@@ -189,18 +244,23 @@ func (l lesson) lines(w, h int) []lessonLine {
 		}
 		all = append(all, p...)
 	}
-	if len(all) > h && h > 0 {
-		all = all[:h]
-		all[h-1].text = strings.TrimRight(all[h-1].text, " ") + " …"
+	return ending(all, h)
+}
+
+// ending cuts a text to h lines, and says so in the last.
+func ending(lines []lessonLine, h int) []lessonLine {
+	if len(lines) > h && h > 0 {
+		lines = lines[:h]
+		lines[h-1].text += " …"
 	}
-	return all
+	return lines
 }
 
 // draw fills the pane.
 func (l lesson) draw(p pane) {
 	title := "lesson " + strconv.Itoa(l.at+1) + "/" + strconv.Itoa(len(l.plan.Steps))
 	switch s := l.step(); {
-	case s.Ask == "" || l.revealed != "":
+	case s.Ask == "" || l.revealed != "" || l.saysFirst(p.w-2, p.h-1):
 		title = pick(p.w-6, title+" · n goes on", title)
 	case len(s.Choices) > 0:
 		title = pick(p.w-6, title+" · 1–"+strconv.Itoa(len(s.Choices))+" answers, n reveals", title+" · 1–"+strconv.Itoa(len(s.Choices)))

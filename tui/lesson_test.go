@@ -52,6 +52,12 @@ func TestLessonFitsEverySize(t *testing.T) {
 				o.Lesson = demoLesson(nil)
 				m := showing(manyPicture(30), o, w, h).show(v)
 				for _, want := range []string{"How much", "Step 1:"} {
+					for m.lesson.saysFirst(m.lesson.textRoom(w, h)) {
+						if screen := m.View(); m.lesson.read == 0 && !strings.Contains(screen, "Four clients") || strings.Contains(screen, "How much") {
+							t.Fatalf("%d×%d: not what the step says first:\n%s", w, h, screen)
+						}
+						m = press(m, "n")
+					}
 					screen := m.View()
 					mustFit(t, screen, w, h)
 					lines := strings.Split(screen, "\n")

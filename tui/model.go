@@ -152,6 +152,11 @@ func (m Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		}
 		frame := m.guarded(m.frame)
 		cmd = tea.Tick(FrameEvery, func(time.Time) tea.Msg { return frame() })
+		if m.latest != nil {
+			if renewed := m.renew(); renewed != nil {
+				cmd = tea.Batch(cmd, renewed)
+			}
+		}
 	case doneMsg:
 		m.see(msg.snap)
 		if msg.err != nil {
@@ -215,7 +220,8 @@ func (m Model) press(msg tea.KeyMsg) (Model, tea.Cmd) {
 	if m.lesson.asking() {
 		if choice := m.lesson.choice(msg); choice >= 0 {
 			m.lesson.chosen = choice
-			return m, m.reveal()
+			cmd := m.reveal()
+			return m, cmd
 		}
 	}
 	for v := range k.views {

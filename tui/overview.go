@@ -56,7 +56,7 @@ func (m Model) drawOn(c *canvas) {
 	drawTabs(c.pane(l.topRule), m.view, behind(s.Generator))
 	top := m.clampTop(m.top)
 	if teaching.h == 0 {
-		c.pane(l.adviceRule).rule(0, "")
+		c.pane(l.adviceRule).rule(0, changeNote(s))
 		drawAdvice(c.pane(l.advice), s)
 	}
 	body := c.pane(m.body(l))
@@ -65,7 +65,7 @@ func (m Model) drawOn(c *canvas) {
 		clientTable{s.Clients, m.order, top, m.marked(), m.typing}.draw(body)
 		return
 	case retryView:
-		retryTable{s.Clients, top, m.marked()}.draw(body)
+		retryTable{s.Clients, s.Herd, top, m.marked()}.draw(body)
 		return
 	case insideView:
 		m.inside(s).draw(body)

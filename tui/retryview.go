@@ -9,6 +9,7 @@ import (
 // A retryTable is the view of Retry-After: the distributions over all clients, then a line for each.
 type retryTable struct {
 	clients []fairness.ClientMeasures
+	herd    fairness.Herd
 	top     int
 	marked  int // the client that keys act on, -1: none
 }
@@ -22,7 +23,33 @@ func distributionRows(h int) int {
 }
 
 // retryRows is how many clients a body of h rows holds.
-func retryRows(h int) int { return max(1, h-distributionRows(h)-1) }
+func retryRows(h int) int {
+	rows := h - distributionRows(h)
+	if rows >= 4 {
+		rows-- // of the herd
+	}
+	return max(1, rows-1)
+}
+
+// herdText says whether clients came back in a crowd because they had been told the same moment.
+func herdText(h fairness.Herd, w int) string {
+	why := clean(h.Why)
+	if h.Detected {
+		return pick(w, "✗ herd: "+why, fmt.Sprintf("✗ herd: %d came back within 100 ms at %s s; the limit admits %s", h.Largest, h.At.Format(1), h.Admissible.Format(0)),
+			fmt.Sprintf("✗ herd: %d back within 100 ms", h.Largest))
+	}
+	if h.Returns == 0 {
+		return "✓ no herd"
+	}
+	return pick(w, "✓ no herd: "+why, "✓ no herd")
+}
+
+func herdInk(h fairness.Herd) ink {
+	if h.Detected {
+		return inkRefusedB
+	}
+	return inkPlain
+}
 
 func (t retryTable) draw(p pane) {
 	above := distributionRows(p.h)
@@ -30,6 +57,10 @@ func (t retryTable) draw(p pane) {
 		retryPanel{t.clients}.draw(p.sub(rect{0, 0, p.w, above}))
 	}
 	p = p.sub(rect{0, above, p.w, p.h - above})
+	if p.h >= 4 {
+		p.text(1, 0, herdInk(t.herd), fit(herdText(t.herd, p.w-2), p.w-1))
+		p = p.sub(rect{0, 1, p.w, p.h - 1})
+	}
 	waits := func(get func(*fairness.ClientMeasures) fairness.Number) func(*fairness.ClientMeasures) string {
 		f := waitsFormat(len(t.clients), func(i int) fairness.Number { return get(&t.clients[i]) })
 		return func(c *fairness.ClientMeasures) string { return f(get(c)) }
