@@ -58,6 +58,7 @@ func TestCompareNamesTheCure(t *testing.T) {
 }
 
 func TestManySeeds(t *testing.T) {
+	t.Parallel()
 	got := fairgate(t, "simulate", "agent", "--duration", "5s", "--runs", "4", "--seed", "10", "--rate", "11/s", "--format", "json")
 	if got.code != exitDone {
 		t.Fatalf("exit code %d: %s", got.code, got.err)
@@ -77,8 +78,44 @@ func TestManySeeds(t *testing.T) {
 	if len(doc.Seeds) != 4 || doc.Seeds[3] != 13 || math.Abs(doc.Jain.Mean-mean) > 1e-6 || !(doc.Jain.SD > 0) {
 		t.Errorf("%+v, want a mean of %v", doc, mean)
 	}
-	if text := fairgate(t, "simulate", "agent", "--duration", "2s", "--runs", "2", "--rate", "11/s"); !strings.Contains(text.out, " ± ") {
-		t.Errorf("no deviation in\n%s", text.out)
+	for format, file := range map[string]string{formatText: "runs.txt", formatMarkdown: "runs.md"} {
+		text := fairgate(t, "simulate", here(t, "lesson.yaml"), "--runs", "3", "--expect", "jain > 2", "--format", format)
+		if text.code != exitExpectation || !strings.Contains(text.err, "seed 3: jain > 2") {
+			t.Errorf("%s: exit code %d, %q", format, text.code, text.err)
+		}
+		golden(t, file, text.out)
+	}
+}
+
+// Each expectation is judged in each run, and one run that does not meet it is enough for the exit code.
+func TestManySeedsAreExpectedOf(t *testing.T) {
+	t.Parallel()
+	var doc struct{ Expectations []repeated }
+	run := func(args ...string) ran {
+		t.Helper()
+		got := fairgate(t, append([]string{"simulate", here(t, "lesson.yaml"), "--runs", "3", "--format", "json", "--expect", "jain > 0.55"}, args...)...)
+		if err := json.Unmarshal([]byte(got.out), &doc); err != nil {
+			t.Fatalf("%v: exit code %d, %s", err, got.code, got.err)
+		}
+		return got
+	}
+	got := run()
+	if n := len(doc.Expectations); n != 2 || doc.Expectations[0].Judged != 3 || doc.Expectations[0].Met != 3 {
+		t.Errorf("%+v", doc.Expectations)
+	}
+	mine := doc.Expectations[1]
+	if mine.Expr != "jain > 0.55" || mine.Judged != 3 || mine.Met == 0 || mine.Met == 3 || !(mine.Least < 0.55 && mine.Most > 0.55) {
+		t.Errorf("%+v", mine)
+	}
+	if got.code != exitExpectation || strings.Count(got.err, "seed ") != 3-mine.Met {
+		t.Errorf("exit code %d, %q", got.code, got.err)
+	}
+	// With flags that alter the limiter, only what the command line expects is judged.
+	if run("--rate", "11/s"); doc.Expectations[0].Judged != 0 || doc.Expectations[0].Least.Exists() || doc.Expectations[1].Judged != 3 {
+		t.Errorf("%+v", doc.Expectations)
+	}
+	if text := fairgate(t, "simulate", "herd", "--runs", "2"); !strings.Contains(text.out, "and 80 clients who fare no worse") || strings.Count(text.out, "\n") > 40 {
+		t.Errorf("%s", text.out)
 	}
 }
 

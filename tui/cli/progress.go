@@ -26,7 +26,8 @@ func (p *progress) part(done float64) {
 	}
 	p.drawn = now
 	const width = 40
-	full := int(min(max(done, 0), 1) * width)
+	done = min(max(done, 0), 1)
+	full := int(done * width)
 	fmt.Fprintf(p.sh.err, "\rsimulating [%s%s] %3.0f%% ", strings.Repeat("#", full), strings.Repeat(".", width-full), 100*done)
 }
 

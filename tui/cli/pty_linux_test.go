@@ -285,3 +285,26 @@ func TestNoScreenWithoutATerminal(t *testing.T) {
 		t.Errorf("NO_COLOR is not obeyed: %q", all)
 	}
 }
+
+// A long simulation on a terminal tells how far it is, and an interrupted one what it has measured so far.
+func TestALongSimulationTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	for _, command := range [][]string{
+		{"simulate", "starvation", "--duration", "100h"},
+		{"simulate", "starvation", "--duration", "100h", "--shadow", "fair-queue"},
+		{"simulate", "starvation", "--duration", "100h", "--runs", "3"},
+		{"simulate", "starvation", "--duration", "100h", "--lesson"},
+		{"compare", "starvation", "--duration", "100h"},
+	} {
+		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			t.Parallel()
+			s := onTerminal(t, program, nil, command...)
+			s.out.await(t, "simulating [")
+			s.press(t, "\x03")
+			if code := exitCode(t, s.cmd); code != exitInterrupted {
+				t.Errorf("exit code %d", code)
+			}
+			s.out.await(t, "starvation: ")
+		})
+	}
+}

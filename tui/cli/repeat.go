@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"fairgate/attack"
 	"fairgate/fairness"
 	"fairgate/profiles"
 	"fairgate/tui/report"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // repeat is `simulate --runs`: the same with several seeds, and what came of it on average.
@@ -37,14 +33,18 @@ func (s *simulate) repeat(sh *shell, p *profiles.Profile, altered bool) error {
 			failed = append(failed, fmt.Sprintf("seed %d: %s", r.Seed, text))
 		}
 	}
-	err = s.report.out.writeAs(sh, s.look, func(text report.Options) ([]byte, error) {
+	expected := tallied(all.Reports)
+	err = s.report.out.writeAs(sh, s.look, func(report.Options) ([]byte, error) {
 		switch s.report.out.format {
 		case formatJSON:
-			return report.Encode(all, 2)
+			return report.Encode(struct {
+				*attack.Repetition
+				Expectations []repeated `json:"expectations"`
+			}{all, expected}, 2)
 		case formatMarkdown:
-			return []byte(repetition(all, true)), nil
+			return []byte(repetition(all, expected, true)), nil
 		}
-		return []byte(repetition(all, false)), nil
+		return []byte(repetition(all, expected, false)), nil
 	})
 	if err != nil {
 		return err
@@ -63,92 +63,47 @@ func (s *simulate) repeat(sh *shell, p *profiles.Profile, altered bool) error {
 	return nil
 }
 
-// repetition is a table of means and standard deviations, as text or as Markdown.
-func repetition(r *attack.Repetition, markdown bool) string {
-	var b strings.Builder
-	title := fmt.Sprintf("fairgate %s: %d runs", r.Profile, len(r.Seeds))
-	if n := len(r.Seeds); n > 0 {
-		title += fmt.Sprintf(", seeds %d to %d", r.Seeds[0], r.Seeds[n-1])
-	}
-	if markdown {
-		title = "# " + title
-	}
-	b.WriteString(title + "\n\n")
-
-	var verdicts []string
-	for _, v := range slices.Sorted(maps.Keys(r.Verdicts)) {
-		verdicts = append(verdicts, fmt.Sprintf("%s in %d", v, r.Verdicts[v]))
-	}
-	whole := [][]string{
-		{"figure", "mean ± sd"},
-		{"Jain", meanSD(r.Jain, 1, 3)},
-		{"worst satisfaction", meanSD(r.MinSatisfaction, 1, 3)},
-		{"utilization", meanSD(r.Utilization, 100, 1) + " %"},
-		{"admitted/s", meanSD(r.AdmittedRate, 1, 1)},
-		{"verdict", strings.Join(verdicts, ", ")},
-	}
-	clients := [][]string{{"client", "gets/s", "satisfied", "share %", "rejected %", "att/req", "longest gap s"}}
-	for _, c := range r.Clients {
-		clients = append(clients, []string{c.Name, meanSD(c.AdmittedRate, 1, decimalsOf(c.AdmittedRate.Mean)), meanSD(c.Satisfaction, 1, 3),
-			meanSD(c.Share, 100, 1), meanSD(c.RejectRatio, 100, 1), meanSD(c.Amplification, 1, 2), meanSD(c.LongestGap, 1, 2)})
-	}
-	table(&b, whole, markdown)
-	b.WriteByte('\n')
-	table(&b, clients, markdown)
-	return b.String()
+// A repeated expectation is one over several runs.
+type repeated struct {
+	Expr   string          `json:"expr"`
+	Met    int             `json:"met"`    // runs in which it was met
+	Judged int             `json:"judged"` // runs in which it counted
+	Least  fairness.Number `json:"least"`  // value of all runs
+	Most   fairness.Number `json:"most"`
 }
 
-// meanSD is "0.412 ± 0.013", or the mean alone where there is no deviation.
-func meanSD(f attack.Figure, scale fairness.Number, decimals int) string {
-	if !f.SD.Exists() {
-		return (f.Mean * scale).Format(decimals)
+// tallied sums the expectations of runs of one profile up.
+func tallied(reports []*fairness.Report) []repeated {
+	all := []repeated{}
+	for _, r := range reports {
+		for i, e := range r.Expectations {
+			if i == len(all) {
+				all = append(all, repeated{Expr: e.Expr, Least: fairness.None, Most: fairness.None})
+			}
+			one := &all[i]
+			if e.OK != nil {
+				one.Judged++
+				if *e.OK {
+					one.Met++
+				}
+			}
+			if v := e.Value; v.Exists() {
+				if !one.Least.Exists() || v < one.Least {
+					one.Least = v
+				}
+				if !one.Most.Exists() || v > one.Most {
+					one.Most = v
+				}
+			}
+		}
 	}
-	return (f.Mean * scale).Format(decimals) + " ± " + (f.SD * scale).Format(decimals)
+	return all
 }
 
-// decimalsOf is how many decimals leave about three digits that count.
-func decimalsOf(n fairness.Number) int {
-	switch v := n.Float(0); {
-	case v >= 100:
-		return 0
-	case v >= 10:
-		return 1
-	case v >= 1:
-		return 2
+// String is what came of it: "jain > 0.9: met in 18 of 20 (0.41 to 0.97)".
+func (r repeated) String() string {
+	if r.Judged == 0 {
+		return r.Expr + ": not judged"
 	}
-	return 3
-}
-
-// table writes rows, the first of them the head; the first column at the left, the others at the right.
-func table(b *strings.Builder, rows [][]string, markdown bool) {
-	if markdown {
-		for i, row := range rows {
-			for _, cell := range row {
-				b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
-			}
-			b.WriteString("|\n")
-			if i == 0 {
-				b.WriteString("|---|" + strings.Repeat("---:|", len(row)-1) + "\n")
-			}
-		}
-		return
-	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], ansi.StringWidth(cell))
-		}
-	}
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-ansi.StringWidth(cell))
-			if i == 0 {
-				line += cell + pad
-			} else {
-				line += "  " + pad + cell
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
+	return fmt.Sprintf("%s: met in %d of %d (%s to %s)", r.Expr, r.Met, r.Judged, r.Least.Format(3), r.Most.Format(3))
 }

@@ -96,7 +96,7 @@ func (s *simulate) simulate(ctx context.Context, p *profiles.Profile, progress f
 	if err != nil {
 		return nil, nil, wrong("--shadow: %v", err)
 	}
-	step := max(p.Duration/1000, time.Millisecond)
+	step := min(max(p.Duration/1000, time.Millisecond), time.Second) // so that it soon hears of an interrupt
 	for to := step; !sim.Done() && err == nil; to += step {
 		sim.Advance(to)
 		progress(sim.Now())
