@@ -141,7 +141,7 @@ func (t *target) address(endpoint string) string {
 // limit is what is known of the service's limit, for measures and for people.
 func (t *target) limit(cfg limiter.Config) fairness.Limit {
 	l := fairness.Limit{
-		Policy: "target", Algorithm: "not known", RatePerS: fairness.None, ClientRatePerS: fairness.None, Shards: 1,
+		Policy: fairness.OfTarget, Algorithm: "not known", RatePerS: fairness.None, ClientRatePerS: fairness.None, Shards: 1,
 		RateText: "rate not known", Measured: true,
 	}
 	if t.Stated {

@@ -7,6 +7,12 @@ type Target struct {
 	Limits      []ToldLimit `json:"limits"`      // what its answers said of limits of its own; never nil
 }
 
+// OfTarget is the policy of a limit that is not our own.
+const OfTarget = "target"
+
+// Foreign reports whether the limit is that of a target, of which at best the rate is known.
+func (l *Limit) Foreign() bool { return l.Policy == OfTarget }
+
 // What is shared out when the limiter is somebody else's.
 const (
 	FromStated   = "stated"   // a limit that the user states

@@ -50,6 +50,12 @@ func limitText(l fairness.Limit, w int) string {
 	if rate == "" {
 		rate = l.RatePerS.Format(0) + "/s"
 	}
+	if l.Foreign() {
+		if !l.RatePerS.Exists() {
+			return pick(w, "the target's own limit, not known", "the target's own", "target")
+		}
+		return pick(w, "the target's own limit, stated as "+rate, "target, stated "+rate, "target")
+	}
 	own := ""
 	if l.ClientText != "" {
 		own = ", " + l.ClientText + " per client"

@@ -49,6 +49,8 @@ func (t *targeting) target(sh *shell, p *profiles.Profile, r *run) (*attack.Targ
 	switch {
 	case r.speed > 0:
 		return nil, wrong("--speed plays the simulation, which sends nothing: leave --speed or --target out")
+	case r.lesson:
+		return nil, wrong("--lesson changes a limiter of our own, and --target has its own: leave --lesson or --target out")
 	case r.transport != attack.TransportMemory:
 		return nil, wrong("--transport is the way to a limiter of our own: leave --transport or --target out")
 	case r.settings.given("burst") && !r.settings.given("rate"):

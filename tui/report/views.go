@@ -162,6 +162,10 @@ func limit(l *fairness.Limit) string {
 	}
 	words := []string{l.Policy, l.Algorithm, rateText, fmt.Sprintf("burst %d", l.Burst)}
 	switch {
+	case l.Foreign() && !l.RatePerS.Exists():
+		return "the target's own, not known"
+	case l.Foreign():
+		return fmt.Sprintf("the target's own, stated as %s, burst %d", rateText, l.Burst)
 	case l.ClientText != "":
 		words = append(words, l.ClientText+" for each client")
 	case l.ClientRatePerS.Exists():
