@@ -129,15 +129,7 @@ func (c *compare) simulate(ctx context.Context, p *profiles.Profile, progress fu
 }
 
 func (c *compare) write(sh *shell, all *report.Comparison) error {
-	return c.report.out.writeAs(sh, c.look, func(text report.Options) ([]byte, error) {
-		switch c.report.out.format {
-		case formatJSON:
-			return report.ComparisonJSON(all)
-		case formatMarkdown:
-			return []byte(report.ComparisonMarkdown(all)), nil
-		}
-		return []byte(report.ComparisonText(all, text)), nil
-	})
+	return c.report.out.writeComparison(sh, all, c.look)
 }
 
 // A listFlag is a list of some words, with commas between them.

@@ -28,6 +28,9 @@ func (s *simulate) handout(sh *shell, p *profiles.Profile, altered bool) error {
 	if err := s.report.out.open(); err != nil {
 		return err
 	}
+	if err := s.report.out.notAsPage("a lesson"); err != nil {
+		return err
+	}
 	defer s.report.out.discard()
 	stop := newStopper(context.Background(), s.report.out.discard)
 	defer stop.release()

@@ -20,9 +20,10 @@ const (
 	formatText     = "text"
 	formatJSON     = "json"
 	formatMarkdown = "markdown"
+	formatHTML     = "html"
 )
 
-var formats = []string{formatText, formatJSON, formatMarkdown}
+var formats = []string{formatText, formatJSON, formatMarkdown, formatHTML}
 
 // An output is where the report goes: standard output, or a file that is replaced as a whole at the end.
 //
@@ -58,6 +59,8 @@ func (o *output) open() error {
 			o.format = formatJSON
 		case ".md", ".markdown":
 			o.format = formatMarkdown
+		case ".html", ".htm":
+			o.format = formatHTML
 		}
 	}
 	cannot := func(err error) error {
@@ -113,6 +116,15 @@ func umask() fs.FileMode {
 	return fs.FileMode(mask)
 }
 
+// notAsPage is the error of a result that has no form as a page.
+func (o *output) notAsPage(what string) error {
+	if o.format != formatHTML {
+		return nil
+	}
+	o.discard()
+	return wrong("--format html is for reports and comparisons, and this is %s: write --format %s", what, oneOf([]string{formatText, formatMarkdown, formatJSON}))
+}
+
 // write hands a report over.
 func (o *output) write(sh *shell, r *fairness.Report, l look, shadows ...*fairness.Report) error {
 	return o.writeAs(sh, l, func(text report.Options) ([]byte, error) {
@@ -121,8 +133,25 @@ func (o *output) write(sh *shell, r *fairness.Report, l look, shadows ...*fairne
 			return report.JSON(r, shadows...)
 		case formatMarkdown:
 			return []byte(report.Markdown(r, shadows...)), nil
+		case formatHTML:
+			return report.HTML(r, shadows...)
 		}
 		return []byte(report.Text(r, text, shadows...)), nil
+	})
+}
+
+// writeComparison hands a comparison over.
+func (o *output) writeComparison(sh *shell, c *report.Comparison, l look) error {
+	return o.writeAs(sh, l, func(text report.Options) ([]byte, error) {
+		switch o.format {
+		case formatJSON:
+			return report.ComparisonJSON(c)
+		case formatMarkdown:
+			return []byte(report.ComparisonMarkdown(c)), nil
+		case formatHTML:
+			return report.ComparisonHTML(c)
+		}
+		return []byte(report.ComparisonText(c, text)), nil
 	})
 }
 

@@ -17,6 +17,9 @@ func (s *simulate) repeat(sh *shell, p *profiles.Profile, altered bool) error {
 	if err := s.report.prepare(p, altered); err != nil {
 		return err
 	}
+	if err := s.report.out.notAsPage("an average over seeds"); err != nil {
+		return err
+	}
 	defer s.report.out.discard()
 	stop := newStopper(context.Background(), s.report.out.discard)
 	defer stop.release()

@@ -58,15 +58,7 @@ func (c *reread) do(sh *shell, files []string) error {
 	if len(files) == 1 {
 		return c.out.write(sh, all.Variants[0].Report, c.look)
 	}
-	return c.out.writeAs(sh, c.look, func(text report.Options) ([]byte, error) {
-		switch c.out.format {
-		case formatJSON:
-			return report.ComparisonJSON(all)
-		case formatMarkdown:
-			return []byte(report.ComparisonMarkdown(all)), nil
-		}
-		return []byte(report.ComparisonText(all, text)), nil
-	})
+	return c.out.writeComparison(sh, all, c.look)
 }
 
 // shorten names the variants by their files alone, where that tells them apart.
