@@ -139,6 +139,11 @@ func TestShadowsChangeNothing(t *testing.T) {
 		t.Errorf("with shadows %+v, without %+v", r.Aggregate, alone.Aggregate)
 	}
 	_, live := read("run", "starvation", "--headless", "--duration", "1s", "--shadow", "per-client,fair-queue")
+	// Played back, it is what it is simulated, to the byte.
+	_, played := read("run", "starvation", "--headless", "--speed", "10", "--duration", "3s", "--shadow", "per-client,fair-queue")
+	if len(played) != 2 || played[0].Aggregate != shadows[0].Aggregate || played[1].Aggregate != shadows[1].Aggregate {
+		t.Errorf("played back %+v, simulated %+v", played, shadows)
+	}
 	for _, list := range [][]*fairness.Report{shadows, live} {
 		if len(list) != 2 || list[0].Limiter.Policy != "per-client" || list[1].Limiter.Policy != "fair-queue" {
 			t.Fatalf("shadows: %+v", list)

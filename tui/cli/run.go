@@ -96,10 +96,14 @@ func (r *run) attacker(p *profiles.Profile, target *attack.Target) (attacker, er
 		if r.transport != attack.TransportMemory {
 			return nil, fmt.Errorf("--speed plays the simulation, which sends nothing: leave --transport out")
 		}
-		if len(r.shadow) > 0 {
-			return nil, fmt.Errorf("--shadow goes with a live run or with fairgate simulate: leave --speed out")
+		played, err := attack.NewPlayback(p, r.speed)
+		if err != nil {
+			return nil, err
 		}
-		return attack.NewPlayback(p, r.speed)
+		if err := played.Shadow(policiesOf(r.shadow)...); err != nil {
+			return nil, fmt.Errorf("--shadow: %w", err)
+		}
+		return played, nil
 	}
 	live, err := attack.New(p, attack.Options{Transport: r.transport, Target: target})
 	if err != nil {
