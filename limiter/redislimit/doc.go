@@ -46,7 +46,7 @@
 //
 // A decision waits for the store no longer than Options.Timeout. When it has no answer, Options.OnError answers in its place: open admits,
 // closed rejects, and Decide returns an error that says so beside the decision. Health counts these answers and describes the store's
-// state. After a few failures in a row only one decision at a time goes on trying, a little later; the rest are answered at once, so
+// state. After three round trips in a row that failed, only one decision at a time goes on trying, with pauses; the rest are answered at once, so
 // that a dead store does not cost every request its whole time-out. The first success ends that: no restart is needed.
 //
 // A decision that timed out may still have been charged by the server. That errs to the side of refusing, and is never repeated.

@@ -8,13 +8,13 @@ import (
 
 // Health is how a store has answered.
 type Health struct {
-	Up        bool      // the last answer was one
-	Since     time.Time // when that began: the first answer, or the first failure, of this state; zero before any
+	Up        bool      // it answers; a failure now and then does not change that
+	Since     time.Time // when that began; zero before anything was known
 	Decisions uint64    // answered by the store
 	Admitted  uint64    // admitted without the store (open)
 	Rejected  uint64    // rejected without the store (closed)
-	Outages   uint64    // how often it went away
-	Err       error     // why it last did not answer; nil: it always has
+	Outages   uint64    // how often it went away: three round trips in a row that failed
+	Err       error     // why a decision last was made without it; nil: none was
 }
 
 // String is one line for people.
@@ -29,6 +29,8 @@ func (h Health) String() string {
 		blind = fmt.Sprintf("; %d attempts were rejected without it", h.Rejected)
 	}
 	switch {
+	case h.Since.IsZero() && h.Err != nil:
+		return fmt.Sprintf("the store has not answered yet (%v)%s", h.Err, blind)
 	case h.Since.IsZero():
 		return "the store has not been asked yet"
 	case h.Up:
@@ -37,16 +39,18 @@ func (h Health) String() string {
 	return fmt.Sprintf("the store does not answer since %s (%v)%s", h.Since.UTC().Format(time.RFC3339), h.Err, blind)
 }
 
-// patience is how many failures in a row make a store count as gone. One may be an accident, and each costs a time-out.
+// patience is how many round trips in a row must fail until a store counts as gone. One may be an accident, and each costs a time-out.
 const patience = 3
 
 // A pulse watches the store: it counts its answers, and while the store is gone lets only one decision at a time try it, with pauses.
 type pulse struct {
-	pause time.Duration
+	pause  time.Duration
+	notice func(up bool, gone time.Duration, err error) // of a change, with mu held; nil: nobody listens
 
 	mu     sync.Mutex
 	health Health
-	failed int       // in a row
+	failed int       // round trips in a row
+	since  time.Time // of the first of them
 	retry  time.Time // while it is gone: when the next may try
 }
 
@@ -64,40 +68,49 @@ func (p *pulse) tries(now time.Time) bool {
 	return true
 }
 
-// answered notes an answer of the store; back is how long it had been gone, 0 when it had not.
-func (p *pulse) answered(now time.Time) (back time.Duration) {
+// observe notes what came of a round trip: how many decisions it brought back, and the error of one that it did not; nil when all came.
+func (p *pulse) observe(now time.Time, answered int, failure error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.health.Decisions++
-	p.failed = 0
-	if !p.health.Up {
-		if !p.health.Since.IsZero() {
-			back = max(1, now.Sub(p.health.Since))
+	h := &p.health
+	h.Decisions += uint64(answered)
+	if failure != nil {
+		h.Err = failure
+	}
+	if answered > 0 { // it is there, whatever it says to others
+		p.failed = 0
+		if !h.Up {
+			if h.Outages > 0 {
+				p.tell(true, now.Sub(h.Since), nil)
+			}
+			h.Up, h.Since = true, now
 		}
-		p.health.Up, p.health.Since = true, now
+		return
 	}
-	return back
-}
-
-// failedWith notes that the store did not answer, and whether that is news.
-func (p *pulse) failedWith(now time.Time, err error) (news bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failed++
+	if p.failed++; p.failed == 1 {
+		p.since = now
+	}
 	p.retry = now.Add(p.pause)
-	p.health.Err = err
-	if p.health.Up || p.health.Since.IsZero() {
-		p.health.Up, p.health.Since = false, now
-		p.health.Outages++
-		return true
+	if p.failed >= patience && (h.Up || h.Since.IsZero()) {
+		h.Up, h.Since = false, p.since
+		h.Outages++
+		p.tell(false, 0, failure)
 	}
-	return false
 }
 
-// blind counts an answer that was given without the store, and returns why the store is not asked.
-func (p *pulse) blind(how OnError) error {
+func (p *pulse) tell(up bool, gone time.Duration, err error) {
+	if p.notice != nil {
+		p.notice(up, gone, err)
+	}
+}
+
+// blind counts an answer that was given without the store, because of err or, when that is nil, of what went wrong before; it returns which.
+func (p *pulse) blind(how OnError, err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err != nil {
+		p.health.Err = err
+	}
 	if how == Open {
 		p.health.Admitted++
 	} else {

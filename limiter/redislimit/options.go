@@ -47,7 +47,7 @@ type Options struct {
 	Prefix string
 
 	// Notice is told, in a sentence, what somebody should know: that a TTL was raised, that the store went away, that it is back. It must be
-	// quick and safe for concurrent use. Nil: nobody is told.
+	// quick, safe for concurrent use, and not call the Store. Nil: nobody is told.
 	Notice func(string)
 }
 

@@ -2,6 +2,7 @@ package redislimit
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -141,35 +142,54 @@ func TestTheLargestLimitsAreStillExact(t *testing.T) {
 
 func TestThePulse(t *testing.T) {
 	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
-	p := pulse{pause: 100 * time.Millisecond}
+	var told []string
+	p := pulse{pause: 100 * time.Millisecond, notice: func(up bool, gone time.Duration, err error) {
+		told = append(told, fmt.Sprintf("up %v, gone %s, %v", up, gone, err))
+	}}
 	broken := errors.New("broken")
-	if !p.tries(at(0)) || p.answered(at(0)) != 0 {
-		t.Error("the first answer is no return")
+	p.observe(at(0), 5, nil)
+	p.observe(at(1), 0, broken) // an accident
+	p.observe(at(2), 0, broken)
+	p.observe(at(3), 1, broken) // some of a round trip came
+	if h := p.state(); !p.tries(at(3)) || len(told) > 0 || !h.Up || h.Decisions != 6 || h.Outages != 0 || h.Err != broken {
+		t.Errorf("after two failures: told %q, %+v", told, h)
 	}
 	for i := range patience {
-		if !p.tries(at(10)) {
+		if !p.tries(at(10 + i)) {
 			t.Errorf("failure %d: not tried", i)
 		}
-		if news := p.failedWith(at(10), broken); news != (i == 0) {
-			t.Errorf("failure %d: news %v", i, news)
-		}
+		p.observe(at(10+i), 0, broken)
+	}
+	if h := p.state(); h.Up || h.Outages != 1 || !h.Since.Equal(at(10)) || len(told) != 1 || told[0] != "up false, gone 0s, broken" {
+		t.Errorf("after three: told %q, %+v", told, h)
 	}
 	for _, c := range []struct {
 		ms   int
 		want bool
-	}{{11, false}, {109, false}, {110, true}, {111, false}, {209, false}, {210, true}} {
+	}{{13, false}, {111, false}, {112, true}, {113, false}, {211, false}, {212, true}} {
 		if got := p.tries(at(c.ms)); got != c.want {
 			t.Errorf("at %d ms: tries %v", c.ms, got)
 		}
 	}
-	p.failedWith(at(310), broken)
+	p.observe(at(310), 0, broken)
 	if p.tries(at(409)) || !p.tries(at(410)) {
 		t.Error("a failure puts off the next try")
 	}
-	if back := p.answered(at(450)); back != 440*time.Millisecond {
-		t.Errorf("back after %s", back)
+	p.observe(at(450), 1, nil)
+	if len(told) != 2 || told[1] != "up true, gone 440ms, <nil>" || !p.tries(at(450)) || !p.tries(at(450)) || !p.state().Up {
+		t.Errorf("back: told %q", told)
 	}
-	if !p.tries(at(450)) || !p.tries(at(450)) || !p.state().Up {
-		t.Error("not everybody tries again")
+}
+
+func TestAPulseThatNeverWas(t *testing.T) {
+	p := pulse{}
+	for i := range patience {
+		if h := p.state(); h.Up || h.Outages != 0 || (h.String() == "the store has not been asked yet") != (i == 0) {
+			t.Errorf("after %d failures: %+v, %s", i, h, h)
+		}
+		p.observe(time.UnixMilli(1), 0, errors.New("refused"))
+	}
+	if h := p.state(); h.Outages != 1 || !strings.Contains(h.String(), "does not answer since 1970-01-01T00:00:00Z (refused)") {
+		t.Errorf("%+v: %s", h, h)
 	}
 }

@@ -29,7 +29,7 @@ func (s *server) socket() string { return filepath.Join(s.dir, "s") }
 func (s *server) url() string    { return "unix://" + s.socket() }
 
 // newServer starts a server that ends with the test. Without redis-server the test is skipped, but not in a check that everything hangs on.
-func newServer(t *testing.T, args ...string) *server {
+func newServer(t testing.TB, args ...string) *server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -53,7 +53,7 @@ func newServer(t *testing.T, args ...string) *server {
 }
 
 // start returns when the server says that it is ready.
-func (s *server) start(t *testing.T) {
+func (s *server) start(t testing.TB) {
 	t.Helper()
 	args := append([]string{"--port", "0", "--unixsocket", s.socket(), "--dir", s.dir, "--save", "", "--appendonly", "no"}, s.args...)
 	s.cmd = exec.Command("redis-server", args...)
@@ -90,7 +90,7 @@ func (s *server) kill() {
 }
 
 // open is a store on the server that ends with the test.
-func (s *server) open(t *testing.T, o Options) *Store {
+func (s *server) open(t testing.TB, o Options) *Store {
 	t.Helper()
 	o.URL = s.url()
 	if o.Timeout == 0 {

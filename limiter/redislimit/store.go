@@ -30,6 +30,7 @@ func init() { logging.Disable() }
 type Store struct {
 	options Options
 	client  *redis.Client
+	bus     bus
 	plan    atomic.Pointer[planned]
 	pulse   pulse
 	clock   func() int64 // tests: µs since 1970, instead of the server's own; nil
@@ -52,7 +53,30 @@ func New(o Options) (*Store, error) {
 		return nil, err
 	}
 	s.client = redis.NewClient(to)
+	s.bus.client, s.bus.timeout, s.bus.pulse = s.client, o.Timeout, &s.pulse
+	s.pulse.notice = s.notice
 	return s, nil
+}
+
+// notice says in words that the store went away, or that it is back.
+func (s *Store) notice(up bool, gone time.Duration, err error) {
+	if up {
+		s.options.Notice(fmt.Sprintf("the store is back after %s", gone.Round(time.Millisecond)))
+		return
+	}
+	how := "rejecting everything"
+	if s.options.OnError == Open {
+		how = "admitting everything"
+	}
+	s.options.Notice(fmt.Sprintf("the store does not answer: %s until it does (%v)", how, s.words(err)))
+}
+
+// words is an error of the store, with a time-out in plain words.
+func (s *Store) words(err error) error {
+	if late := net.Error(nil); errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout() {
+		return fmt.Errorf("no answer within %s", s.options.Timeout)
+	}
+	return err
 }
 
 // Reconfigure counts by another limit from now on. What was counted stays: levels are cut to the new capacity where they are above it. Every process
@@ -117,50 +141,36 @@ func (g *Gone) Unwrap() error { return g.Err }
 // a rejection, and may have been charged.
 func (s *Store) Decide(ctx context.Context, client, endpoint string, cost int64) (limiter.Decision, []limiter.Quota, error) {
 	if !s.pulse.tries(time.Now()) {
-		return s.blind()
+		return s.blind(nil)
 	}
 	p := s.plan.Load()
 	args := make([]any, 2, 2+len(p.args))
-	args[0], args[1] = "", strconv.FormatInt(max(cost, 0), 10) // a negative cost would mint
-	if cost > exact/4 {
-		args[1] = strconv.FormatInt(exact/4, 10) // more than any limit holds
-	}
+	args[0], args[1] = "", strconv.FormatInt(min(max(cost, 0), exact/4), 10) // a negative cost would mint, and no limit holds so many
 	if s.clock != nil {
 		args[0] = strconv.FormatInt(s.clock(), 10)
 	}
 	bounded, done := context.WithTimeout(ctx, s.options.Timeout)
 	defer done()
-	answer, err := decide.Run(bounded, s.client, p.keys(s.options.Prefix, client, endpoint), append(args, p.args...)...).Int64Slice()
+	answer, err := s.bus.ask(bounded, p.keys(s.options.Prefix, client, endpoint), append(args, p.args...))
 	if err == nil && len(answer) != 2+3*len(p.limits) {
 		err = fmt.Errorf("an answer of %d numbers, and %d are expected", len(answer), 2+3*len(p.limits))
 	}
-	now := time.Now()
 	switch {
 	case err == nil:
-		if back := s.pulse.answered(now); back > 0 {
-			s.options.Notice(fmt.Sprintf("the store is back after %s", back.Round(time.Millisecond)))
-		}
 		d, quotas := p.read(answer)
 		return d, quotas, nil
 	case ctx.Err() != nil: // says nothing about the store
 		return refusal(limiter.ByGlobal, time.Second), nil, ctx.Err()
 	}
-	if late := net.Error(nil); errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout() {
-		err = fmt.Errorf("no answer within %s", s.options.Timeout)
-	}
-	if s.pulse.failedWith(now, err) {
-		how := "rejecting everything"
-		if s.options.OnError == Open {
-			how = "admitting everything"
-		}
-		s.options.Notice(fmt.Sprintf("the store does not answer (%v): %s until it does", err, how))
-	}
-	return s.blind()
+	return s.blind(err)
 }
 
-// blind is the answer without the store.
-func (s *Store) blind() (limiter.Decision, []limiter.Quota, error) {
-	gone := &Gone{OnError: s.options.OnError, Err: s.pulse.blind(s.options.OnError)}
+// blind is the answer without the store; because of err, or nil when the store was not even asked.
+func (s *Store) blind(err error) (limiter.Decision, []limiter.Quota, error) {
+	if err != nil {
+		err = s.words(err)
+	}
+	gone := &Gone{OnError: s.options.OnError, Err: s.words(s.pulse.blind(s.options.OnError, err))}
 	if s.options.OnError == Open {
 		return limiter.Decision{Verdict: limiter.Admitted}, nil, gone
 	}

@@ -26,6 +26,7 @@ var runCommand = &command{
 		"fairgate run polite --speed 10",
 		"fairgate run starvation --lesson",
 		"fairgate run starvation --rate 500/s --burst 50 --seed 7",
+		"fairgate run starvation --record attempts.gob",
 		"fairgate run mine.yaml --target http://127.0.0.1:8080/ --rate 100/s",
 		"fairgate run mine.yaml --expect 'jain > 0.9' --expect 'errors == 0'",
 	},
@@ -38,6 +39,8 @@ var runCommand = &command{
 		fs.Var(&choice{&r.transport, transports}, "transport", "how attempts reach the limiter: "+oneOf(transports))
 		shadowFlag(fs, &r.shadow)
 		fs.Var(factorFlag{&r.speed}, "speed", "draw the simulation in place of a live run, so many times as fast as life")
+		recordFlag(fs, &r.record)
+		replayFlag(fs, &r.settings)
 		fs.BoolVar(&r.lesson, "lesson", false, "walk through the profile's lesson on the screen")
 		fs.BoolVar(&r.headless, "headless", false, "no screen, a line a second instead")
 		r.target.flags(g)
@@ -55,6 +58,7 @@ type run struct {
 	lesson    bool
 	shadow    []string
 	speed     float64 // 0: live
+	record    string  // "": nothing is recorded
 	target    targeting
 	report    reporting
 	look      look
@@ -74,10 +78,26 @@ func (r *run) do(sh *shell, args []string) error {
 			return err
 		}
 	}
-	again := func(p *profiles.Profile) (attacker, error) { return r.attacker(p, target) }
+	var store *store
+	if target == nil && r.speed == 0 {
+		if store, err = openStore(sh, p); err != nil {
+			return r.settings.blame(err)
+		}
+		defer store.finish()
+	}
+	var record *record
+	if r.record != "" {
+		if r.speed > 0 {
+			return wrong("--record keeps what is sent, and --speed plays the simulation, which sends nothing: leave one of them out")
+		}
+		if record, err = openRecord(r.record); err != nil {
+			return err
+		}
+	}
+	again := func(p *profiles.Profile) (attacker, error) { return r.attacker(p, target, store, record) }
 	attacker, err := again(p)
 	if err != nil {
-		return wrong("%v", err)
+		return r.settings.blame(err)
 	}
 	if err := r.report.prepare(p, altered || target != nil || r.lesson); err != nil {
 		return err
@@ -87,11 +107,12 @@ func (r *run) do(sh *shell, args []string) error {
 		s.screen = false
 		sh.note("fairgate: no screen, since %s; a line a second instead", why)
 	}
-	return s.attack(context.Background())
+	store.watch(s.screen)
+	return record.close(sh, s.attack(context.Background()))
 }
 
 // attacker is a live run, or with --speed the simulation played back.
-func (r *run) attacker(p *profiles.Profile, target *attack.Target) (attacker, error) {
+func (r *run) attacker(p *profiles.Profile, target *attack.Target, store *store, record *record) (attacker, error) {
 	if r.speed > 0 {
 		if r.transport != attack.TransportMemory {
 			return nil, fmt.Errorf("--speed plays the simulation, which sends nothing: leave --transport out")
@@ -105,10 +126,11 @@ func (r *run) attacker(p *profiles.Profile, target *attack.Target) (attacker, er
 		}
 		return played, nil
 	}
-	live, err := attack.New(p, attack.Options{Transport: r.transport, Target: target})
+	live, err := attack.New(p, attack.Options{Transport: r.transport, Target: target, Store: store.forRun(), Record: record.each()})
 	if err != nil {
 		return nil, err
 	}
+	store.marks(live.Mark)
 	if err := live.Shadow(policiesOf(r.shadow)...); err != nil {
 		return nil, fmt.Errorf("--shadow: %w", err)
 	}
@@ -141,13 +163,21 @@ func loadProfile(sh *shell, args []string, command string, s *settings) (p *prof
 	if p, err = profiles.Load(name); err != nil {
 		return nil, false, unreadable(name, err)
 	}
+	if p, err = s.replayed(sh, p); err != nil {
+		return nil, false, err
+	}
 	if altered, err = s.apply(p); err != nil {
 		return nil, false, err
+	}
+	if command == "simulate" || command == "compare" {
+		if err := attack.InVirtualTime(p); err != nil {
+			return nil, false, s.blame(err)
+		}
 	}
 	for _, note := range s.idle(p) {
 		sh.note("fairgate: %s", note)
 	}
-	return p, altered, nil
+	return p, altered || s.replay != "", nil
 }
 
 // unreadable is why a profile cannot be used. A word that is nearly a command was probably meant for one.

@@ -82,10 +82,17 @@ func (s *serve) do(sh *shell, args []string) error {
 	if err != nil {
 		return err
 	}
+	store, err := openStore(sh, p)
+	if err != nil {
+		return s.settings.blame(err)
+	}
+	defer store.finish()
+	options.Store = store.forRun()
 	guard, err := attack.NewGuard(p, options)
 	if err != nil {
 		return wrong("%v", err)
 	}
+	store.marks(guard.Mark)
 	// The clients are not those of the profile, so that what it expects of them says nothing.
 	if err := s.report.prepare(p, true); err != nil {
 		return err
@@ -96,6 +103,7 @@ func (s *serve) do(sh *shell, args []string) error {
 		watched.screen = false
 		sh.note("fairgate: no screen, since %s; a line a second instead", why)
 	}
+	store.watch(watched.screen)
 	err = watched.attack(context.Background())
 	if n := guard.Nameless(); n > 0 {
 		sh.note("fairgate: %d requests did not say who was asking (%s) and were answered 400 or 403", n, s.tells())

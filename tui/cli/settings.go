@@ -22,6 +22,8 @@ type settings struct {
 	maxInFlight, shards           int64
 	duration, warmUp              time.Duration
 	seed                          uint64
+	replay                        string // a recording whose arrivals take the place of the profile's
+	store                         string
 }
 
 func (s *settings) flags(g *flagGroups) {
@@ -37,6 +39,7 @@ func (s *settings) flags(g *flagGroups) {
 	fs.Var(countFlag{&s.shards}, "shards", "sharded: instances that each count apart")
 	retry := []string{string(limiter.RetryExact), string(limiter.RetryAdaptive), string(limiter.RetrySlot)}
 	fs.Var(&choice{&s.retryAfter, retry}, "retry-after", "what a refused client is told: "+oneOf(retry))
+	fs.StringVar(&s.store, "store", "", "where the limiter counts: memory, or the `URL` of a Redis server that several processes share, as redis://127.0.0.1:6379/0")
 
 	fs = g.group("The run, over what the profile says")
 	fs.Var(durationFlag{&s.duration, time.Millisecond}, "duration", "how long, as 30s or 2m")
@@ -67,14 +70,20 @@ func words[T ~string](list []T) []string {
 var paths = map[string]string{
 	"limiter.policy": "policy", "limiter.algorithm": "algorithm", "limiter.rate": "rate", "limiter.burst": "burst",
 	"limiter.client.rate": "client-rate", "limiter.client.burst": "client-burst", "limiter.client.max_in_flight": "max-in-flight",
-	"limiter.shards": "shards", "limiter.retry_after": "retry-after", "duration": "duration", "warm_up": "warm-up",
+	"limiter.shards": "shards", "limiter.retry_after": "retry-after", "limiter.store": "store", "duration": "duration", "warm_up": "warm-up",
 }
 
 // apply lays the flags over the profile and checks what comes of it. altered tells whether limiter or clients are no longer what
 // the profile says, in which case its own expectations say nothing.
 func (s *settings) apply(p *profiles.Profile) (altered bool, err error) {
 	l := &p.Limiter
-	before := *l
+	before, kept := *l, p.Store
+	if s.given("store") {
+		p.Store.URL = s.store
+		if s.store == storeInMemory {
+			p.Store.URL = ""
+		}
+	}
 	set(&l.Policy, limiter.Policy(s.policy))
 	set(&l.Algorithm, limiter.Algorithm(s.algorithm))
 	set(&l.RetryAfter, limiter.RetryAfter(s.retryAfter))
@@ -91,7 +100,7 @@ func (s *settings) apply(p *profiles.Profile) (altered bool, err error) {
 	if s.given("seed") {
 		p.Seed = s.seed
 	}
-	return !reflect.DeepEqual(before, *l), s.explain(p.Check())
+	return !reflect.DeepEqual(before, *l) || kept != p.Store, s.explain(p.Check())
 }
 
 // set lays a flag's value over a setting, unless the flag was not given, which leaves it zero.
@@ -116,6 +125,15 @@ func (s *settings) explain(err error) error {
 		return wrong("--%s: %s", paths[e.Path], e.Msg)
 	}
 	return wrong("with these flags the profile needs --%s too: %v", paths[e.Path], err)
+}
+
+// blame is err as one of the flag that it is about, where such a flag was given.
+func (s *settings) blame(err error) error {
+	var e *profiles.Error
+	if errors.As(err, &e) && paths[e.Path] != "" && s.given(paths[e.Path]) {
+		return wrong("--%s: %s", paths[e.Path], e.Msg)
+	}
+	return wrong("%v", err)
 }
 
 // idle are the flags that were given and count for nothing under the profile's policy, each with the remedy.
