@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"fairgate/fairness"
-
-	"github.com/charmbracelet/lipgloss"
 )
 
 // A Comparison is the same clients under several settings, or otherwise several runs that shall be seen beside each other.
@@ -24,14 +22,6 @@ type Variant struct {
 	Name   string
 	Report *fairness.Report // nil: it could not be run, and Err says why
 	Err    string
-}
-
-// A grid is a table of cells, some of them the best of their column.
-type grid struct {
-	heads []string
-	rows  [][]string
-	best  [][]bool
-	moods []mood // of the rows
 }
 
 // measuresOf a comparison are its columns: how a variant's figure is written, and which is better.
@@ -210,6 +200,9 @@ func ComparisonText(c *Comparison, o Options) string {
 		p.line(p.paint("fairgate: "+plural(int64(len(c.ran())), "report"), strong))
 		p.blank()
 		if g := c.differences(); len(g.heads) > 1 {
+			if g.width() > p.Width {
+				g = g.turned()
+			}
 			p.line(p.paint("what differs", dim))
 			p.grid(g)
 			p.blank()
@@ -225,6 +218,15 @@ func ComparisonText(c *Comparison, o Options) string {
 	p.blank()
 	p.line(p.paint("gets/s", dim))
 	p.grid(c.each(admitted, rateDigits, false, 6))
+	if g := c.shift(); c.Recorded && len(c.ran()) == 2 {
+		p.blank()
+		if len(g.rows) == 0 {
+			p.line(p.paint("no figure changed from the first to the second", dim))
+		} else {
+			p.line(p.paint("what changed from the first to the second", dim))
+			p.grid(g)
+		}
+	}
 	for _, v := range c.Variants {
 		if v.Report == nil {
 			p.blank()
@@ -241,57 +243,6 @@ func ComparisonText(c *Comparison, o Options) string {
 	return p.String()
 }
 
-// grid writes a table: the first column at the left, a verdict too, numbers at the right, a star behind the best.
-func (p *page) grid(g grid) {
-	widths := make([]int, len(g.heads))
-	cell := func(row, col int) string {
-		s := g.rows[row][col]
-		if col >= 1 && g.heads[col] != "verdict" {
-			if g.best[row][col] {
-				return s + "*"
-			}
-			return s + " "
-		}
-		return s
-	}
-	for col, head := range g.heads {
-		widths[col] = lipgloss.Width(head)
-		if col >= 1 && head != "verdict" {
-			widths[col]++
-		}
-		for row := range g.rows {
-			widths[col] = max(widths[col], lipgloss.Width(cell(row, col)))
-		}
-	}
-	head := ""
-	for col, h := range g.heads {
-		switch {
-		case col == 0:
-			head += left(h, widths[col])
-		case h == "verdict":
-			head += "  " + left("  "+h, widths[col]+2)
-		default:
-			head += "  " + right(h+" ", widths[col])
-		}
-	}
-	p.line(p.paint(strings.TrimRight(head, " "), dim))
-	for row := range g.rows {
-		line := p.paint(left(cell(row, 0), widths[0]), strong)
-		for col := 1; col < len(g.heads); col++ {
-			switch {
-			case g.heads[col] == "verdict":
-				m := g.moods[row]
-				line += "  " + p.paint(left(left(m.mark(p.ASCII), 2)+cell(row, col), widths[col]+2), m)
-			case g.best[row][col]:
-				line += "  " + p.paint(right(cell(row, col), widths[col]), good)
-			default:
-				line += "  " + right(cell(row, col), widths[col])
-			}
-		}
-		p.line(line)
-	}
-}
-
 // ComparisonMarkdown is a comparison as tables; the best of each column is bold.
 func ComparisonMarkdown(c *Comparison) string {
 	var b strings.Builder
@@ -306,6 +257,9 @@ func ComparisonMarkdown(c *Comparison) string {
 	markdownGrid(&b, "Each run as a whole", c.wholes())
 	markdownGrid(&b, "Satisfied: the part of its due that each client got", c.each(satisfaction, twoDecimals, true, mostRows))
 	markdownGrid(&b, "Gets per second", c.each(admitted, rateDigits, false, mostRows))
+	if g := c.shift(); c.Recorded && len(g.rows) > 0 {
+		markdownGrid(&b, "What changed from the first to the second", g)
+	}
 	for _, v := range c.Variants {
 		if v.Report == nil {
 			fmt.Fprintf(&b, "\n%s could not be run: %s\n", inMarkdown(v.Name), inMarkdown(v.Err))
@@ -315,26 +269,6 @@ func ComparisonMarkdown(c *Comparison) string {
 		fmt.Fprintf(&b, "\n**%s**\n", inMarkdown(c.Why))
 	}
 	return b.String()
-}
-
-// markdownGrid writes a table under a title; the best of each column is bold.
-func markdownGrid(b *strings.Builder, title string, g grid) {
-	fmt.Fprintf(b, "\n%s\n\n|", title)
-	for _, h := range g.heads {
-		b.WriteString(" " + inMarkdown(h) + " |")
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---:|", len(g.heads)-1) + "\n")
-	for row := range g.rows {
-		b.WriteString("|")
-		for col, s := range g.rows[row] {
-			s = inMarkdown(s)
-			if g.best[row][col] {
-				s = "**" + s + "**"
-			}
-			b.WriteString(" " + s + " |")
-		}
-		b.WriteByte('\n')
-	}
 }
 
 // ComparisonJSON is {"schema":1,"profile":…,"runs":[a report without its timeline for each variant]}, with the choice beside it.

@@ -48,7 +48,7 @@ func Text(r *fairness.Report, o Options, shadows ...*fairness.Report) string {
 }
 
 // inASCII are the signs that the report's own sentences use.
-var inASCII = strings.NewReplacer("…", "~", "·", "-", "→", "->", "≥", ">=", "≤", "<=", "×", "x", "±", "+-")
+var inASCII = strings.NewReplacer("…", "~", "·", "-", "→", "->", "≥", ">=", "≤", "<=", "×", "x", "±", "+-", "÷", "/")
 
 // A page is a text as it grows.
 type page struct {
