@@ -49,7 +49,7 @@ func TestTheStoreDecidesAsTheEngineDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		run++
-		store, err := New(Options{URL: server.url(), Config: cfg, TTL: time.Hour, Timeout: 10 * time.Second, Prefix: fmt.Sprint("oracle", run)})
+		store, err := New(Options{URL: server.URL(), Config: cfg, TTL: time.Hour, Timeout: 10 * time.Second, Prefix: fmt.Sprint("oracle", run)})
 		if err != nil {
 			t.Fatal(err)
 		}

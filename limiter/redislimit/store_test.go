@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -329,7 +328,7 @@ func TestWithoutTheStore(t *testing.T) {
 			if d, _ := ask(t, s, "web", 1); d.Verdict != limiter.Admitted {
 				t.Fatal(brief(d))
 			}
-			server.kill()
+			server.Kill()
 			for range 10 {
 				d, quotas, err := s.Decide(t.Context(), "web", "", 1)
 				var gone *Gone
@@ -341,7 +340,7 @@ func TestWithoutTheStore(t *testing.T) {
 			if h.Up || h.Admitted+h.Rejected != 10 || (h.Admitted == 10) != (c.how == Open) || h.Outages != 1 || !strings.Contains(h.String(), "does not answer since") {
 				t.Errorf("health %+v: %s", h, h)
 			}
-			server.start(t)
+			server.Again(t)
 			deadline := time.Now().Add(20 * time.Second)
 			for !s.Health().Up {
 				if time.Now().After(deadline) {
@@ -367,7 +366,7 @@ func TestAServerThatHangsCostsATimeOutAndThenNothing(t *testing.T) {
 	s := server.open(t, Options{Config: limiter.Config{Rate: limiter.Rate{Tokens: 1000, Per: time.Hour}, Burst: 1000}, OnError: Open})
 	ask(t, s, "web", 1)
 	s.options.Timeout, s.bus.timeout, s.pulse.pause = 20*time.Millisecond, 20*time.Millisecond, time.Hour
-	server.cmd.Process.Signal(syscall.SIGSTOP)
+	server.Halt()
 	for i := range 50 {
 		d, _, err := s.Decide(t.Context(), "web", "", 1)
 		if err == nil || d.Verdict != limiter.Admitted || !strings.Contains(err.Error(), "admitted without the store, which does not answer: no answer within 20ms") {
@@ -375,7 +374,7 @@ func TestAServerThatHangsCostsATimeOutAndThenNothing(t *testing.T) {
 		}
 	}
 	// All but the first few were not even asked: the server would know of them once it goes on.
-	server.cmd.Process.Signal(syscall.SIGCONT)
+	server.Resume()
 	other := server.open(t, Options{Config: s.Config()})
 	if _, quotas := ask(t, other, "web", 0); quotas[0].Remaining < 1000-1-(patience+mostCarriers) {
 		t.Errorf("%d tokens left", quotas[0].Remaining)
@@ -440,7 +439,7 @@ func TestPing(t *testing.T) {
 	if err := s.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-	server.kill()
+	server.Kill()
 	if err := s.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "the store does not answer") {
 		t.Error(err)
 	}
