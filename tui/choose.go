@@ -20,8 +20,7 @@ func (m Model) listed() []int {
 func (m *Model) move(by int, page bool) {
 	switch {
 	case m.help:
-		left, right := helpColumns(m.keys, m.w)
-		m.helpTop = max(0, min(m.helpTop+by, max(len(left), len(right))-(m.h-5)))
+		m.helpTop = max(0, min(m.helpTop+by, helpHeight(m.keys, m.w)-(m.h-5)))
 		return
 	case m.view == eventsView:
 		m.top = m.clampTop(m.top + by)

@@ -14,14 +14,22 @@ type compareView struct {
 	can    bool // the shadows can be switched on with a key
 }
 
-// compareHead is how many lines stand above the clients.
-const compareHead = 6
+// compareHead are the lines above the clients, in a body of h rows: those for which there is room.
+func compareHead(h int) []string {
+	if h < 10 {
+		return []string{"policy", "verdict"}
+	}
+	return []string{"policy", "role", "verdict", "Jain", "admitted", "client"}
+}
 
 // compareRows is how many clients a body of h rows holds.
-func compareRows(h int) int { return max(1, h-compareHead) }
+func compareRows(h int) int { return max(1, h-len(compareHead(h))) }
 
-// leastCompared is the narrowest column.
-const leastCompared = 14
+// The narrowest column with the rate that a client gets, and without it.
+const (
+	comparedRate  = 16
+	leastCompared = 11
+)
 
 func (v compareView) draw(p pane) {
 	s := v.snap
@@ -39,19 +47,26 @@ func (v compareView) draw(p pane) {
 	}
 	all := append([]fairness.Alternative{{Policy: s.Limiter.Policy, Limiter: s.Limiter, Window: s.Window, Measures: s.Measures}}, s.Beside...)
 	name := nameWidth(p.w)
-	fits := max(1, min(len(all), (p.w-1-name)/leastCompared))
-	w := min(30, (p.w-1-name)/fits)
-	labels := [compareHead]string{"", "", "verdict", "Jain", "admitted", ""}
-	for y, label := range labels {
+	least := comparedRate
+	if len(all)*least > p.w-1-name {
+		least = leastCompared
+	}
+	fits := max(1, min(len(all), (p.w-1-name)/least))
+	w := min(30, max(least, (p.w-1-name)/fits))
+	head := compareHead(p.h)
+	for y, label := range head {
+		if label == "policy" {
+			label = ""
+		}
+		if n := len(all) - fits; label == "role" {
+			if label = ""; n > 0 {
+				label = pick(name-1, strconv.Itoa(n)+" more do not fit", strconv.Itoa(n)+" hidden")
+			}
+		}
 		p.text(1, y, inkDim, fit(label, name-1))
 	}
-	hidden := ""
-	if n := len(all) - fits; n > 0 {
-		hidden = strconv.Itoa(n) + " more do not fit"
-	}
-	p.text(1, compareHead-1, inkDim, fit("client", name-1))
-	end := min(len(s.Clients), v.top+max(1, p.h-compareHead))
-	for y, i := compareHead, v.top; i < end; y, i = y+1, i+1 {
+	end := min(len(s.Clients), v.top+compareRows(p.h))
+	for y, i := len(head), v.top; i < end; y, i = y+1, i+1 {
 		p.text(1, y, inkPlain, fit(clean(s.Clients[i].Name), name-1))
 		if i == v.marked {
 			drawMark(p, y)
@@ -60,30 +75,57 @@ func (v compareView) draw(p pane) {
 	for k := range all[:fits] {
 		a := &all[k]
 		x, right := 1+name+k*w, 1+name+(k+1)*w-1
-		title, of, ofInk := clean(a.Policy), "beside", inkDim
-		if k == 0 {
-			of, ofInk = "in force", inkBold
+		rates := columnFormat(len(a.Clients), func(i int) fairness.Number { return a.Clients[i].AdmittedRate })
+		for y, label := range head {
+			text, ink := v.headed(a, label, k == 0, w)
+			p.right(right, y, ink, text)
 		}
-		p.right(right, 0, inkBold, fit(title, w-1))
-		p.right(right, 1, ofInk, of)
-		mark := verdicts[a.Fairness.Verdict]
-		p.right(right, 2, mark.ink, fit(mark.mark+" "+string(a.Fairness.Verdict), w-1))
-		p.right(right, 3, inkPlain, a.Fairness.Jain.Format(2))
-		p.right(right, 4, inkPlain, perSecond(a.Aggregate.Admitted.Float(0)))
-		p.right(right, 5, inkDim, "got/ent.")
-		for y, i := compareHead, v.top; i < end && i < len(a.Clients); y, i = y+1, i+1 {
+		for y, i := len(head), v.top; i < end && i < len(a.Clients); y, i = y+1, i+1 {
 			c := &a.Clients[i]
 			text, ink := satisfaction(c)
 			if !c.Active {
 				ink = inkDim
 			}
-			if bar := w - 9; bar >= 6 && c.Satisfaction.Exists() {
+			if bar := w - 18; bar >= 6 && c.Satisfaction.Exists() {
 				drawGauge(p, x+1, y, bar, clamp01(float64(c.Satisfaction)))
+			}
+			if w >= comparedRate {
+				p.right(right-7, y, inkPlain, rates.text(c.AdmittedRate))
 			}
 			p.right(right, y, ink, text)
 		}
 	}
-	if hidden != "" {
-		p.text(1, 1, inkDim, fit(hidden, name-1+w/3))
+	v.reasons(p.sub(rect{0, len(head) + len(s.Clients) + 1, p.w, p.h}), all)
+}
+
+// headed is what stands in a line of the head of a policy's column.
+func (v compareView) headed(a *fairness.Alternative, label string, inForce bool, w int) (string, ink) {
+	switch label {
+	case "policy":
+		return fit(clean(a.Policy), w-1), inkBold
+	case "role":
+		if inForce {
+			return "in force", inkBold
+		}
+		return "beside", inkDim
+	case "verdict":
+		v := verdicts[a.Fairness.Verdict]
+		return fit(v.mark+" "+string(a.Fairness.Verdict), w-1), v.ink
+	case "Jain":
+		return a.Fairness.Jain.Format(2), inkPlain
+	case "admitted":
+		return perSecond(a.Aggregate.Admitted.Float(0)), inkPlain
+	}
+	return pick(w-1, "gets  got/ent.", "got/ent."), inkDim
+}
+
+// reasons writes below the table why each verdict is what it is, as far as there is room for all of them.
+func (v compareView) reasons(p pane, all []fairness.Alternative) {
+	if v.top > 0 || p.h < len(all) {
+		return
+	}
+	for y := range all {
+		x := p.text(1, y, inkBold, clean(all[y].Policy))
+		p.text(max(x+1, 15), y, inkPlain, fit(clean(all[y].Fairness.Why), p.w-1-max(x+1, 15)))
 	}
 }

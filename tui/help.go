@@ -43,46 +43,64 @@ func helpLines(k keys, w int) []helpLine {
 	return lines
 }
 
-// sideBySide is the width from which the words stand beside the keys, and keysWidth what the keys take there.
-const (
-	sideBySide = 76
-	keysWidth  = 36
-)
+// A helpColumn is a part of the help with its place: the names take so many columns of it.
+type helpColumn struct {
+	lines       []helpLine
+	x, w, names int
+}
 
-// helpColumns are the lines of the help: in one column, or the keys and the words apart.
-func helpColumns(k keys, w int) (left, right []helpLine) {
-	if w < sideBySide {
-		return helpLines(k, w), nil
+// helpColumns are the columns of the help: all in one, the keys and the words apart, or the keys in two and the words.
+func helpColumns(k keys, w int) []helpColumn {
+	const narrow, wide = 76, 112
+	if w < narrow {
+		return []helpColumn{{helpLines(k, w), 0, w, 14}}
 	}
-	lines := helpLines(k, w-keysWidth)
+	keys, names := 36, 10
+	if w >= wide {
+		keys = 2 * 30
+	}
+	lines := helpLines(k, w-keys)
+	split := 0
 	for i := range lines {
-		if lines[i].heading == "words" {
-			return lines[:i], lines[i:]
+		switch lines[i].heading {
+		case "the run":
+			split = i
+		case "words":
+			words := helpColumn{lines[i:], keys, w - keys, 14}
+			if w < wide {
+				return []helpColumn{{lines[:i], 0, keys, names}, words}
+			}
+			if split == 0 { // what comes first is short then
+				split = i
+			}
+			return []helpColumn{{lines[:split], 0, keys / 2, names}, {lines[split:i], keys / 2, keys / 2, names}, words}
 		}
 	}
-	return lines, nil
+	return nil
+}
+
+// helpHeight is how many lines the longest column has.
+func helpHeight(k keys, w int) (h int) {
+	for _, c := range helpColumns(k, w) {
+		h = max(h, len(c.lines))
+	}
+	return h
 }
 
 // drawHelp fills the pane with the help, from line top on.
 func drawHelp(p pane, k keys, top int) {
 	rows := p.h - 1
-	left, right := helpColumns(k, p.w)
 	title := "help: ? goes back"
-	if max(len(left), len(right)) > rows {
+	if helpHeight(k, p.w) > rows {
 		title += ", ↑↓ more"
 	}
 	p.rule(0, title)
-	draw := func(p pane, lines []helpLine) {
-		for y, line := range lines[max(0, min(top, len(lines)-rows)):] {
-			p.text(1, 1+y, inkDim, line.heading)
-			p.text(1, 1+y, inkBold, line.name)
-			p.text(15, 1+y, inkPlain, line.meaning)
+	for _, c := range helpColumns(k, p.w) {
+		q := p.sub(rect{c.x, 0, c.w, p.h})
+		for y, line := range c.lines[max(0, min(top, len(c.lines)-rows)):] {
+			q.text(1, 1+y, inkDim, line.heading)
+			q.text(1, 1+y, inkBold, line.name)
+			q.text(1+c.names, 1+y, inkPlain, line.meaning)
 		}
 	}
-	if right == nil {
-		draw(p, left)
-		return
-	}
-	draw(p.sub(rect{0, 0, keysWidth, p.h}), left)
-	draw(p.sub(rect{keysWidth, 0, p.w - keysWidth, p.h}), right)
 }

@@ -37,7 +37,7 @@ func newKeys() keys {
 		undo:        bind("u", "undo", "u"),
 		serviceUp:   bind("m", "service slower", "m"),
 		serviceDown: bind("M", "service faster", "M"),
-		shadows:     bind("S", "other policies beside", "S"),
+		shadows:     bind("S", "shadow policies", "S"),
 		exact:       bind("e", "exact value", "e", ":"),
 		demandUp:    bind(">", "asks for twice", ">"),
 		demandDown:  bind("<", "asks for half", "<"),

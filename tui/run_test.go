@@ -137,6 +137,27 @@ func TestKeysBeforeTheFirstPicture(t *testing.T) {
 	}
 }
 
+// BenchmarkViews draws each view of 500 clients, seen from inside and with shadows.
+func BenchmarkViews(b *testing.B) {
+	s := manyPicture(500)
+	s.Inside = &fairness.Inside{Levels: insidePicture().Inside.Levels, VirtualTime: 1}
+	for range s.Clients {
+		s.Inside.Clients = append(s.Inside.Clients, insidePicture().Inside.Clients[0])
+	}
+	for _, policy := range []string{"per-client", "fair-queue", "concurrency", "hierarchical", "sharded"} {
+		s.Beside = append(s.Beside, fairness.Alternative{Policy: policy, Measures: s.Measures})
+	}
+	for v, n := range viewNames {
+		b.Run(n.name, func(b *testing.B) {
+			m := showing(s, Options{Renderer: renderer(2)}, 120, 40).show(view(v))
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = m.View()
+			}
+		})
+	}
+}
+
 func BenchmarkView(b *testing.B) {
 	for _, c := range []struct {
 		name    string
