@@ -125,7 +125,7 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ended := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
 	if r.options.Record != nil {
-		mark(resp.Header, &a, &o, false, ended)
+		r.mark(resp.Header, &a, &o, false, ended)
 	}
 	return resp, nil
 }

@@ -76,7 +76,7 @@ func (e *exchange) carry(req *http.Request) error {
 	}
 	ended := l.observe(&e.attempt, Answer{Status: e.status, Told: e.outcome.Told}, &e.outcome)
 	if r.options.Record != nil {
-		mark(e.header, &e.attempt, &e.outcome, true, ended)
+		r.mark(e.header, &e.attempt, &e.outcome, true, ended)
 	}
 	return nil
 }

@@ -34,33 +34,31 @@ func (r *Recording) Report(o RecordedOptions) *fairness.Report {
 		clients[i] = fairness.Client{Name: name, Weight: 1, Cost: 1, Expected: sent[i] / r.Length.Seconds()}
 	}
 	limit := fairness.Limit{
-		Policy: "recorded", Algorithm: "not known", RatePerS: fairness.None, ClientRatePerS: fairness.None, Shards: 1,
-		RateText: "rate not known", Burst: o.Burst, Measured: true,
+		Policy: fairness.OfTarget, Algorithm: "not known", RatePerS: fairness.None, ClientRatePerS: fairness.None, Shards: 1,
+		RateText: "rate not known", Measured: true,
 	}
 	entitlement := fairness.FromAdmitted
 	if !o.Rate.IsZero() {
 		limit.RatePerS, limit.RateText, limit.Capacity = fairness.Number(o.Rate.PerSecond()), o.Rate.String(), o.Rate.PerSecond()
 		limit.Measured, entitlement = false, fairness.FromStated
+		limit.Burst = cmp.Or(o.Burst, int64(max(1, o.Rate.PerSecond())))
 	}
-	tally := fairness.NewTally(clients, limit, fairness.Options{WarmUp: o.WarmUp, Reasons: recordedReasons, Faults: faultNames[:]})
+	// Only when limit and moments of decision are known can the one be held against the other.
+	exact := !o.Rate.IsZero() && o.Burst > 0 && !slices.ContainsFunc(r.hits, func(h hit) bool { return h.kind() == fairness.Admitted && h.decided < 0 })
+	tally := fairness.NewTally(clients, limit, fairness.Options{WarmUp: o.WarmUp, Reasons: recordedReasons, Faults: faultNames[:], InOrder: exact, Afar: !exact})
 	r.count(tally)
 	report := tally.Report(r.Length)
 	report.Mode = "recorded"
 	report.Started = &r.Began
-	report.Target = &fairness.Target{URL: r.URL, Entitlement: entitlement, Limits: r.told.report()}
-	if o.Rate.IsZero() || o.Burst == 0 {
-		report.Overshoot = fairness.None // what a limit and a burst allow is not known
-	}
+	report.Target = &fairness.Target{URL: r.service(), Entitlement: entitlement, Limits: r.told.report()}
 	return report
 }
 
-// count hands everything to a tally in the order of time: what was seen at a moment before what was sent at it.
+// count hands everything to a tally in the order of time: at one moment first what was decided, then what was seen, then what was sent, but none of these
+// before its attempt was sent.
 func (r *Recording) count(t *fairness.Tally) {
-	bySeen := make([]int32, len(r.hits))
-	for i := range bySeen {
-		bySeen[i] = int32(i)
-	}
-	slices.SortStableFunc(bySeen, func(a, b int32) int { return cmp.Compare(r.hits[a].seen, r.hits[b].seen) })
+	bySeen := r.order(func(h *hit) time.Duration { return h.seen })
+	byDecided := r.order(func(h *hit) time.Duration { return h.at() })
 	promised := map[[2]uint64]time.Duration{} // of requests that were told to come back
 	see := func(h *hit) {
 		out := fairness.Outcome{
@@ -92,18 +90,48 @@ func (r *Recording) count(t *fairness.Tally) {
 			t.Ended(h.seen, int(h.client), how)
 		}
 	}
-	next := 0
-	for i := range r.hits {
-		h := &r.hits[i]
-		for next < len(bySeen) && r.hits[bySeen[next]].seen <= h.sent && int(bySeen[next]) < i {
-			see(&r.hits[bySeen[next]])
-			next++
+	decided, seen := 0, 0
+	for i := 0; i < len(r.hits) || seen < len(r.hits); {
+		upcoming := time.Duration(limiter.Never)
+		if i < len(r.hits) {
+			upcoming = r.hits[i].sent
 		}
-		t.Sent(h.sent, 0, int(h.client), !h.retry)
+		if decided < len(byDecided) {
+			k := byDecided[decided]
+			if h := &r.hits[k]; int(k) < i && h.at() <= min(upcoming, r.hits[bySeen[seen]].seen) {
+				if h.kind() == fairness.Admitted {
+					t.Admit(h.at(), int(h.client))
+				}
+				decided++
+				continue
+			}
+		}
+		if k := bySeen[min(seen, len(bySeen)-1)]; seen < len(bySeen) && int(k) < i && r.hits[k].seen <= upcoming {
+			see(&r.hits[k])
+			seen++
+			continue
+		}
+		t.Sent(r.hits[i].sent, 0, int(r.hits[i].client), !r.hits[i].retry)
+		i++
 	}
-	for ; next < len(bySeen); next++ {
-		see(&r.hits[bySeen[next]])
+}
+
+// order are the hits by a time of theirs.
+func (r *Recording) order(of func(*hit) time.Duration) []int32 {
+	list := make([]int32, len(r.hits))
+	for i := range list {
+		list[i] = int32(i)
 	}
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(of(&r.hits[a]), of(&r.hits[b])) })
+	return list
+}
+
+// service is what was attacked, in words.
+func (r *Recording) service() string {
+	if r.URL == address || r.URL == "" {
+		return "a limiter in the process"
+	}
+	return r.URL
 }
 
 // at is when it was decided, or where that was not told, when it was seen.

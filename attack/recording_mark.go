@@ -17,15 +17,16 @@ import (
 // markField is a header field that a recorded answer carries beside its own: what the client and the limiter knew of the attempt, and no
 // answer says. It is never sent; recordings alone have it.
 //
-//	Fairgate-Attempt: request=17 try=1 decided=500000 waited=0 needed=1200000 ended
+//	Fairgate-Attempt: request=17 try=1 sent=1772366400000000000 decided=500000 waited=0 needed=1200000 ended
 //
-// request is the number of the logical request within its client, try the retry's; the times are in nanoseconds: from sending to the
+// request is the number of the logical request within its client, try the retry's; sent is in nanoseconds of Unix time, more exact than the
+// result's own timestamp, which vegeta takes before it makes the request; the other times are in nanoseconds: from sending to the
 // decision, in a queue, and the exact wait that was needed. ended: the request ended by this attempt.
 const markField = "Fairgate-Attempt"
 
 // mark writes the field of an attempt.
-func mark(h http.Header, a *Attempt, o *fairness.Outcome, exact, ended bool) {
-	b := fmt.Appendf(nil, "request=%d try=%d", a.Request, a.Try)
+func (r *Run) mark(h http.Header, a *Attempt, o *fairness.Outcome, exact, ended bool) {
+	b := fmt.Appendf(nil, "request=%d try=%d sent=%d", a.Request, a.Try, r.began.Add(a.Sent).UnixNano())
 	if exact {
 		b = fmt.Appendf(b, " decided=%d", int64(o.Decided-a.Sent))
 		if o.Queued {
@@ -69,8 +70,12 @@ func (h *hit) read(res *vegeta.Result) bool {
 			h.request = uint64(n)
 		case key == "try":
 			h.retry = n > 0
+		case key == "sent":
+			if late := time.Duration(n - res.Timestamp.UnixNano()); late >= 0 && late <= res.Latency {
+				h.sent += late
+			}
 		case key == "decided":
-			h.decided = h.sent + min(time.Duration(n), res.Latency)
+			h.decided = min(h.sent+time.Duration(n), h.seen)
 		case key == "waited":
 			h.waited = min(time.Duration(n), res.Latency)
 		case key == "needed":

@@ -268,7 +268,7 @@ func (b *targeted) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ended := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
 	if r.options.Record != nil {
-		mark(resp.Header, &a, &o, false, ended)
+		r.mark(resp.Header, &a, &o, false, ended)
 	}
 	return resp, nil
 }

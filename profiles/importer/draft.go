@@ -45,6 +45,7 @@ func (d *draft) cap(shaped bool) {
 	if shaped {
 		d.set("rate", limiter.PerSecond(beyond).String(), "there is no limit for all: far beyond, so that only a client's own delays it")
 		d.set("burst", strconv.FormatInt(max(beyond, clients*d.burst), 10), "far beyond")
+		d.note(d.line, "there is no limit for all clients together: the profile's is so large that it never counts, and what a report says of its use means nothing")
 		return
 	}
 	d.set("rate", d.rate.Scaled(clients, 1).String(), "there is no limit for all: the sum of these clients', which never refuses")

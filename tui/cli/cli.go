@@ -30,7 +30,7 @@ var commands []*command
 
 func init() {
 	// In an init, since help reads the list that holds it.
-	commands = []*command{runCommand, simulateCommand, compareCommand, serveCommand, reportCommand, predictCommand, gateCommand, profilesCommand, helpCommand}
+	commands = []*command{runCommand, simulateCommand, compareCommand, serveCommand, reportCommand, importCommand, predictCommand, gateCommand, profilesCommand, helpCommand}
 }
 
 // Main carries out a command line (without the program's name) and returns the exit code.

@@ -31,6 +31,7 @@ var compareCommand = &command{
 		fs.Var(&listFlag{&c.policies, words(limiter.Policies)}, "policies", "policies to compare, as a,b,c (default: all)")
 		fs.Var(&listFlag{&c.algorithms, words(limiter.Algorithms)}, "algorithms", "algorithms to compare, each with each policy (default: the profile's)")
 		fs.StringVar(&c.vary, "vary", "", "a setting and its values in place of policies: `SETTING=A,B,C`")
+		replayFlag(fs, &c.settings)
 		c.settings.flags(g)
 		c.report.flags(g)
 		c.look.flags(g, false)

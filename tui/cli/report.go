@@ -9,24 +9,34 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"fairgate/fairness"
+	"fairgate/limiter"
 	"fairgate/tui/report"
 )
 
 var reportCommand = &command{
 	name:  "report",
 	args:  "FILE...",
-	short: "recorded reports again, or beside each other",
-	long: "Reads the JSON reports that run and simulate write. One is written anew in another format; of several it shows what differs in their settings, " +
-		"and their figures beside each other, the best marked.",
+	short: "a report from recorded attempts, or recorded reports again",
+	long: "Reads recorded attempts, as run --record and vegeta attack write them, in gob, JSON or CSV, and says how fair the limiter was that answered them. Several " +
+		"files make one report: their attempts are put in the order of time, and the name of an attack is the client. Or reads the JSON reports that run and simulate write: " +
+		"one is written anew in another format; of several it shows what differs in their settings, and their figures beside each other, the best marked.",
 	examples: []string{
+		"fairgate report results.gob --rate 1000/s --burst 100",
+		"fairgate report web.csv batch.csv --expect 'web.satisfaction > 0.9'",
 		"fairgate report before.json after.json",
-		"fairgate report monday.json --format markdown --output monday.md",
+		"fairgate report monday.json --output monday.html",
 	},
 	flags: func(g *flagGroups) func(*shell, []string) error {
 		c := &reread{}
-		c.out.flags(g.group("The report"))
+		fs := g.group("Of recorded attempts")
+		c.given = fs.Changed
+		fs.Var(rateFlag{&c.rate}, "rate", "the limit that was in force, as 1000/s; without it entitlements are shares of what was admitted in sum")
+		fs.Var(countFlag{&c.burst}, "burst", "its burst, against which the worst moment is held")
+		fs.Var(durationFlag{&c.warmUp, 0}, "warm-up", "how much of the beginning the report leaves out")
+		c.report.flags(g)
 		c.look.flags(g, false)
 		return c.do
 	},
@@ -34,13 +44,33 @@ var reportCommand = &command{
 
 // A reread is the report command as its flags ask for it.
 type reread struct {
-	out  output
-	look look
+	given  func(flag string) bool
+	rate   limiter.Rate
+	burst  int64
+	warmUp time.Duration
+	report reporting
+	look   look
 }
 
 func (c *reread) do(sh *shell, files []string) error {
 	if len(files) == 0 {
-		return wrong("report needs a file: write for example fairgate report before.json after.json")
+		return wrong("report needs a file: write for example fairgate report results.gob, or fairgate report before.json after.json")
+	}
+	attempts, err := recordings(files)
+	switch {
+	case err != nil:
+		return err
+	case attempts && c.given("burst") && !c.given("rate"):
+		return wrong("--burst says nothing without --rate: add --rate, for example --rate 1000/s")
+	case attempts:
+		return c.recorded(sh, files)
+	case len(c.report.expect) > 0:
+		return wrong("--expect judges recorded attempts; a report has been judged when it was made: leave --expect out")
+	}
+	for _, flag := range []string{"rate", "burst", "warm-up"} {
+		if c.given(flag) {
+			return wrong("--%s is for recorded attempts, and %s holds none: leave it out", flag, files[0])
+		}
 	}
 	all := &report.Comparison{Recorded: true, Best: -1}
 	for _, file := range files {
@@ -51,14 +81,14 @@ func (c *reread) do(sh *shell, files []string) error {
 		all.Variants = append(all.Variants, report.Variant{Name: file, Report: r})
 	}
 	shorten(all.Variants)
-	if err := c.out.open(); err != nil {
+	if err := c.report.out.open(); err != nil {
 		return err
 	}
-	defer c.out.discard()
+	defer c.report.out.discard()
 	if len(files) == 1 {
-		return c.out.write(sh, all.Variants[0].Report, c.look)
+		return c.report.out.write(sh, all.Variants[0].Report, c.look)
 	}
-	return c.out.writeComparison(sh, all, c.look)
+	return c.report.out.writeComparison(sh, all, c.look)
 }
 
 // shorten names the variants by their files alone, where that tells them apart.
@@ -96,7 +126,7 @@ func readReport(file string) (*fairness.Report, error) {
 		}
 		return nil, wrong("%s cannot be read: %v", file, err)
 	}
-	const remedy = "write one with fairgate run --format json --output FILE"
+	const remedy = "write a report with fairgate run --format json --output FILE, or recorded attempts with fairgate run --record FILE.gob"
 	var r fairness.Report
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -24,6 +24,7 @@ var simulateCommand = &command{
 		"fairgate simulate starvation --policy fair-queue --duration 10m",
 		"fairgate simulate polite --runs 20",
 		"fairgate simulate starvation --lesson --output lesson.md",
+		"fairgate simulate mine.yaml --replay attempts.gob --policy fair-queue",
 		"fairgate simulate mine.yaml --seed 7 --format json | jq .fairness",
 	},
 	flags: func(g *flagGroups) func(*shell, []string) error {
@@ -31,6 +32,7 @@ var simulateCommand = &command{
 		fs := g.group("The simulation")
 		fs.Var(countFlag{&s.runs}, "runs", "so many runs with seeds that follow one another: mean and standard deviation in place of a report")
 		shadowFlag(fs, &s.shadow)
+		replayFlag(fs, &s.settings)
 		fs.BoolVar(&s.lesson, "lesson", false, "the profile's whole lesson as a handout: each step simulated, its question, and what came of it")
 		s.settings.flags(g)
 		s.report.flags(g)

@@ -31,9 +31,11 @@ func Markdown(r *fairness.Report, shadows ...*fairness.Report) string {
 	row := func(name, text string) { fmt.Fprintf(&b, "| %s | %s |\n", name, inMarkdown(text)) }
 	row("mode", r.Mode)
 	row("duration", r.Duration.Format(1)+" s")
-	row("seed", fmt.Sprint(r.Seed))
+	if r.Mode != "recorded" {
+		row("seed", fmt.Sprint(r.Seed))
+	}
 	if r.Source != "" {
-		row("profile from", r.Source)
+		row(map[bool]string{true: "recorded in", false: "profile from"}[r.Mode == "recorded"], r.Source)
 	}
 	row("limit", limit(&r.Limiter))
 	row("attempts", attempts(&r.Aggregate))

@@ -103,7 +103,13 @@ func (p *page) head(r *fairness.Report) {
 		how = r.Mode
 	}
 	words := []string{how, r.Duration.Format(1) + " s", fmt.Sprintf("seed %d", r.Seed)}
-	if r.Source != "" {
+	if r.Mode == "recorded" { // nothing was drawn at random
+		words = words[:2]
+	}
+	switch {
+	case r.Source != "" && r.Mode == "recorded":
+		words = append(words, "from "+clean(r.Source))
+	case r.Source != "":
 		words = append(words, "profile "+clean(r.Source))
 	}
 	p.labelled("run", strings.Join(words, ", "), plain)
