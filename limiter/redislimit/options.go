@@ -36,7 +36,7 @@ type Options struct {
 	// OnError answers when the store does not. "": closed.
 	OnError OnError
 
-	// Timeout bounds each decision. 0: DefaultTimeout.
+	// Timeout bounds each decision. 0: what the URL says, as in redis://host?read_timeout=1s, or else DefaultTimeout.
 	Timeout time.Duration
 
 	// TTL is how long a key lives after its last admission. 0: a second more than the limit needs to be as good as new. What is shorter than that
@@ -66,9 +66,6 @@ func (o Options) withDefaults() (Options, *redis.Options, error) {
 	case o.TTL < 0:
 		return o, nil, &limiter.ConfigError{Field: "ttl", Msg: fmt.Sprintf("%s must be above zero", o.TTL)}
 	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
-	}
 	if o.Prefix == "" {
 		o.Prefix = DefaultPrefix
 	}
@@ -79,6 +76,12 @@ func (o Options) withDefaults() (Options, *redis.Options, error) {
 	if err != nil {
 		// The URL is not shown: it may hold a password.
 		return o, nil, &limiter.ConfigError{Field: "store", Msg: "is no address of a Redis server: write redis://host:port/db, as in redis://127.0.0.1:6379/0"}
+	}
+	if o.Timeout == 0 {
+		o.Timeout = max(0, to.ReadTimeout)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
 	}
 	to.DialTimeout, to.ReadTimeout, to.WriteTimeout, to.PoolTimeout = o.Timeout, o.Timeout, o.Timeout, o.Timeout
 	to.ContextTimeoutEnabled = true

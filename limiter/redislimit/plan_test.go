@@ -87,6 +87,27 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
+func TestTheTimeOutComesFromTheURLToo(t *testing.T) {
+	for _, c := range []struct {
+		url   string
+		given time.Duration
+		want  time.Duration
+	}{
+		{"redis://127.0.0.1", 0, DefaultTimeout},
+		{"redis://127.0.0.1?read_timeout=2s", 0, 2 * time.Second},
+		{"redis://127.0.0.1?read_timeout=-1", 0, DefaultTimeout},
+		{"redis://127.0.0.1?read_timeout=2s", time.Second, time.Second},
+	} {
+		s, err := New(Options{URL: c.url, Timeout: c.given, Config: perSecond(1, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Close(); s.options.Timeout != c.want || s.bus.timeout != c.want || s.client.Options().DialTimeout != c.want {
+			t.Errorf("%s, %s given: %s, dialling %s; want %s", c.url, c.given, s.options.Timeout, s.client.Options().DialTimeout, c.want)
+		}
+	}
+}
+
 // TestTheScaleIsExact holds the scaled numbers of odd rates to what the script can count.
 func TestTheScaleIsExact(t *testing.T) {
 	for _, c := range []struct {
