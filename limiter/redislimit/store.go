@@ -48,7 +48,7 @@ func New(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, pulse: pulse{pause: o.Timeout}}
+	s := &Store{options: o, pulse: pulse{pause: min(o.Timeout, DefaultTimeout)}}
 	if err := s.Reconfigure(o.Config); err != nil {
 		return nil, err
 	}
