@@ -197,6 +197,65 @@ func TestReportsBesideEachOther(t *testing.T) {
 	}
 }
 
+// What is no report is told by file and by what is wrong with it, alone and beside a good one.
+func TestWhatIsNoReport(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	good := path("good.json")
+	if got := fairgate(t, "simulate", here(t, "lesson.yaml"), "--output", good); got.code != exitDone {
+		t.Fatal(got.err)
+	}
+	text, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := func(old, new string) string {
+		t.Helper()
+		if !strings.Contains(string(text), old) {
+			t.Fatalf("no %q in the report", old)
+		}
+		return strings.Replace(string(text), old, new, 1)
+	}
+	compared := fairgate(t, "compare", here(t, "lesson.yaml"), "--policies", "global,fair-queue", "--format", "json").out
+	for _, c := range []struct{ name, text, says string }{
+		{"missing.json", "", "missing.json cannot be read: no such file"},
+		{"empty.json", "\n", "empty.json is empty"},
+		{"text.json", "all is well\n", "text.json is no JSON report (line 1, column 2"},
+		{"half.json", string(text[:len(text)/2]), "half.json is no JSON report (line "},
+		{"list.json", "[]", "list.json is no JSON report (it is one array, and a report is an object)"},
+		{"number.json", "7", "it is one number"},
+		{"schema.json", changed(`"schema": 1`, `"schema": 2`), `its "schema" is 2`},
+		{"none.json", "{}", `its "schema" is 0`},
+		{"kind.json", changed(`"duration_s": 20`, `"duration_s": "20"`), "duration_s"},
+		{"clients.json", changed(`"clients": [`, `"clients": 5, "other": [`), "clients cannot be a number"},
+		{"bare.json", `{"schema": 1, "mode": "live"}`, `it has no "limiter"`},
+		{"mode.json", changed(`"mode": "simulated"`, `"mode": "imagined"`), `its mode is "imagined", and should be live, simulated or recorded`},
+		{"verdict.json", changed(`"verdict": "starved"`, `"verdict": "fine"`), `its verdict is "fine"`},
+		{"twice.json", changed(`"name": "web"`, `"name": "job"`), `two clients of the name "job"`},
+		{"nameless.json", changed(`"name": "web"`, `"name": ""`), "its client 2 has no name"},
+		{"sums.json", changed(`"admitted": 1,`, `"admitted": 2,`), `attempts of "web"`},
+		{"compared.json", compared, "it is a comparison of several"},
+		{"lesson.json", fairgate(t, "simulate", here(t, "lesson.yaml"), "--lesson", "--format", "json").out, "it is a lesson"},
+		{"runs.json", fairgate(t, "simulate", here(t, "lesson.yaml"), "--runs", "2", "--format", "json").out, "it is the means of several"},
+	} {
+		if c.text != "" {
+			if err := os.WriteFile(path(c.name), []byte(c.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, files := range [][]string{{path(c.name)}, {good, path(c.name)}} {
+			got := fairgate(t, append([]string{"report"}, files...)...)
+			if got.code != exitUsage || !strings.Contains(got.err, c.says) || !strings.Contains(got.err, c.name) || got.out != "" {
+				t.Errorf("%s: exit code %d, %q, want %q in it", c.name, got.code, got.err, c.says)
+			}
+		}
+	}
+	if got := fairgate(t, "report", dir); got.code != exitUsage || !strings.Contains(got.err, "is a directory") {
+		t.Errorf("a folder: exit code %d, %q", got.code, got.err)
+	}
+}
+
 func TestPredict(t *testing.T) {
 	t.Parallel()
 	var p struct {

@@ -1,17 +1,9 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
-	"fairgate/fairness"
 	"fairgate/limiter"
 	"fairgate/tui/report"
 )
@@ -104,52 +96,4 @@ func shorten(variants []report.Variant) {
 	for i := range variants {
 		variants[i].Name = filepath.Base(variants[i].Name)
 	}
-}
-
-// mostReport bounds a report's file: beyond any that this program writes.
-const mostReport = 1 << 30
-
-// readReport reads a JSON report and says what is wrong with a file that holds none.
-func readReport(file string) (*fairness.Report, error) {
-	f, err := os.Open(file)
-	if err == nil {
-		defer f.Close()
-	}
-	var data []byte
-	if err == nil {
-		data, err = io.ReadAll(io.LimitReader(f, mostReport))
-	}
-	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return nil, wrong("%s cannot be read: %v", file, err)
-	}
-	const remedy = "write a report with fairgate run --format json --output FILE, or recorded attempts with fairgate run --record FILE.gob"
-	var r fairness.Report
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch err := json.Unmarshal(data, &r); {
-	case len(bytes.TrimSpace(data)) == 0:
-		return nil, wrong("%s is empty: %s", file, remedy)
-	case errors.As(err, &syntax):
-		return nil, wrong("%s is no JSON report (%s: %v): %s", file, place(data, syntax.Offset), syntax, remedy)
-	case errors.As(err, &kind):
-		return nil, wrong("%s is no JSON report (%s: %s is a %s): %s", file, place(data, kind.Offset), kind.Field, kind.Value, remedy)
-	case err != nil:
-		return nil, wrong("%s is no JSON report (%v): %s", file, err, remedy)
-	case r.Schema != 1:
-		return nil, wrong(`%s is no report that is understood: its "schema" is %d, and 1 is what it should be; %s`, file, r.Schema, remedy)
-	case r.Mode == "":
-		return nil, wrong("%s is no report of a run, though it is JSON: %s", file, remedy)
-	}
-	return &r, nil
-}
-
-// place is where in a text an offset lies.
-func place(data []byte, offset int64) string {
-	before := data[:min(int(offset), len(data))]
-	line := 1 + bytes.Count(before, []byte("\n"))
-	return fmt.Sprintf("line %d, column %d", line, len(before)-bytes.LastIndexByte(before, '\n'))
 }
