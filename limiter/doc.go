@@ -89,6 +89,6 @@
 //	capped.go, fairqueue.go, …         one policy each
 //	told.go, reconfigure.go, inspect.go
 //
-// The sub-package httplimit is its HTTP side, bucket a token bucket for programs of their own with a clock, locks and waiting,
-// and quota named limits with keys.
+// The sub-package httplimit is its HTTP side, redislimit counts the same in Redis for several processes, bucket is a token bucket for programs of
+// their own with a clock, locks and waiting, and quota named limits with keys.
 package limiter
