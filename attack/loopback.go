@@ -109,7 +109,9 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	case r.isOver():
 		return nil, fault
 	case err != nil:
-		l.observe(&a, Answer{}, &fairness.Outcome{Kind: fairness.Failed, Decided: now})
+		if _, counted := l.observe(&a, Answer{}, &fairness.Outcome{Kind: fairness.Failed, Decided: now}); !counted {
+			return nil, fault
+		}
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -123,7 +125,10 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	case resp.StatusCode >= 400:
 		o.Kind = fairness.Failed
 	}
-	ended := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
+	ended, counted := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
+	if !counted {
+		return nil, fault
+	}
 	if r.options.Record != nil {
 		r.mark(resp.Header, &a, &o, false, ended)
 	}

@@ -66,7 +66,9 @@ func (e *exchange) carry(req *http.Request) error {
 	case !e.decided:
 		now := r.now()
 		e.outcome = fairness.Outcome{Kind: fairness.Failed, Decided: now, Queued: true, Waited: now - e.arrived}
-		l.observe(&e.attempt, Answer{}, &e.outcome)
+		if _, counted := l.observe(&e.attempt, Answer{}, &e.outcome); !counted {
+			return errCut
+		}
 		return errLeft
 	case !r.pause(r.back()):
 		return errCut
@@ -74,7 +76,10 @@ func (e *exchange) carry(req *http.Request) error {
 	if e.status != http.StatusOK {
 		e.outcome.Told = toldWait(e.header, time.Now)
 	}
-	ended := l.observe(&e.attempt, Answer{Status: e.status, Told: e.outcome.Told}, &e.outcome)
+	ended, counted := l.observe(&e.attempt, Answer{Status: e.status, Told: e.outcome.Told}, &e.outcome)
+	if !counted {
+		return errCut
+	}
 	if r.options.Record != nil {
 		r.mark(e.header, &e.attempt, &e.outcome, true, ended)
 	}

@@ -231,16 +231,17 @@ func (l *lane) take(a *Attempt) bool {
 	return ok && l.run.sent(a)
 }
 
-// observe tells the client and the tally what came of an attempt, and whether its request ended by it; o lacks what the attempt knows itself.
-func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) (ended bool) {
+// observe tells the client and the tally what came of an attempt; o lacks what the attempt knows itself. ended: its request ended by it; counted: that was not
+// too late to count.
+func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) (ended, counted bool) {
 	l.run.pass(atObserve, l.index, a.Number)
 	now, ended, how := l.tell(a, ans)
 	o.Client, o.Sent, o.Seen, o.Retry, o.Promised = l.index, a.Sent, now, a.Try > 0, a.Promised
-	l.run.observed(o, ended, how)
+	counted = l.run.observed(o, ended, how)
 	if ended && l.run.shadows.any.Load() {
 		l.run.scoreEnd(a)
 	}
-	return ended
+	return ended, counted
 }
 
 // tell tells the client, and wakes the pacer when that brought its next attempt forward.

@@ -312,17 +312,18 @@ func (r *Run) sent(a *Attempt) bool {
 	return true
 }
 
-// observed counts what came of an attempt, and the end of its request if it was that.
-func (r *Run) observed(o *fairness.Outcome, ended bool, how fairness.End) {
+// observed counts what came of an attempt, and the end of its request if it was that; false when that was too late to count.
+func (r *Run) observed(o *fairness.Outcome, ended bool, how fairness.End) (counted bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended >= 0 {
-		return
+	if r.ended >= 0 || r.end > 0 && o.Seen >= r.end {
+		return false
 	}
 	r.tally.Observe(*o)
 	if ended {
 		r.tally.Ended(o.Seen, o.Client, how)
 	}
+	return true
 }
 
 // pause waits for d; false when the run ends before.

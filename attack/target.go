@@ -256,7 +256,9 @@ func (b *targeted) RoundTrip(req *http.Request) (*http.Response, error) {
 		if o.Fault == faultTimeout && now >= a.Deadline {
 			o.Fault = faultDeadline
 		}
-		l.observe(&a, Answer{}, &o)
+		if _, counted := l.observe(&a, Answer{}, &o); !counted {
+			return nil, fault
+		}
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -266,7 +268,10 @@ func (b *targeted) RoundTrip(req *http.Request) (*http.Response, error) {
 	if by, ok := httplimit.RefusedBy(body); ok && o.Kind == fairness.Rejected {
 		o.By = uint8(by) // it is one of ours, which says so
 	}
-	ended := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
+	ended, counted := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
+	if !counted {
+		return nil, fault
+	}
 	if r.options.Record != nil {
 		r.mark(resp.Header, &a, &o, false, ended)
 	}
