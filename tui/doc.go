@@ -29,11 +29,20 @@
 // # The views
 //
 // Title, headlines, advice and keys stay; what is between them is a view (view.go): the overview, the clients in numbers (clients.go, in an order
-// and through a filter: order.go), Retry-After (retryview.go), and what happened (events.go), which also holds for each change
-// the ten seconds before and after it against each other.
+// and through a filter: order.go), Retry-After with the herd (retryview.go), the limiter from inside (limiterview.go), shadows beside the
+// policy in force (compareview.go), and what happened (events.go), which also holds for each change the ten seconds before and after it
+// against each other; the rule above the advice says so while it is new.
+//
+// One client is marked (choose.go), and some keys act on it. A form (form.go) sets anything to an exact value. A lesson (lesson.go) takes the
+// place of the advice: what to do is then for the class to find out. It stands beside the picture where the screen is wide, else below it.
+//
+// # What a key may do
+//
+// Keys of what the source cannot carry out are off ([Tuner]), and the help and the footer, which are made of the bindings, do not show them. A
+// command that cannot be carried out leaves its error in the footer until the next key.
 //
 // # What Update must not do
 //
-// Update only remembers. Snapshots are taken and commands carried out by Bubble Tea's commands, one command after the other, and there is no
+// Update only remembers. Snapshots are taken, commands carried out, files written and answers filled by Bubble Tea's commands, and there is no
 // message per hit: View costs the same at 10 and at 20,000 requests a second.
 package tui

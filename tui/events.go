@@ -73,8 +73,11 @@ func beforeAfter(s *fairness.Snapshot, at time.Duration) string {
 		return ""
 	}
 	jainBefore, jainAfter := meanAround(s, at, jainThen)
-	return "10 s before and after the change at " + clock(at) + ": Jain " + jainBefore.Format(2) + " → " +
-		jainAfter.Format(2) + ", admitted " + perSecond(float64(before)) + " → " + perSecond(float64(after))
+	jain := ""
+	if jainBefore.Exists() || jainAfter.Exists() {
+		jain = "Jain " + jainBefore.Format(2) + " → " + jainAfter.Format(2) + ", "
+	}
+	return "10 s before and after the change at " + clock(at) + ": " + jain + "admitted " + perSecond(float64(before)) + " → " + perSecond(float64(after))
 }
 
 func admittedThen(m *fairness.Sample) fairness.Number { return fairness.Number(m.Admitted) }
@@ -142,11 +145,17 @@ func drawEvents(p pane, all []event, top int) {
 	if len(all) == 0 {
 		p.text(1, 0, inkDim, "nothing has happened yet")
 	}
-	for y, e := range all[min(top, len(all)):] {
+	y := 0
+	for _, e := range all[min(top, len(all)):] {
+		for i, line := range wrap(e.text, p.w-9, 3) {
+			if i == 0 {
+				p.text(1, y, inkDim, clock(e.at))
+			}
+			p.text(8, y, e.ink, line)
+			y++
+		}
 		if y >= p.h {
 			return
 		}
-		p.text(1, y, inkDim, clock(e.at))
-		p.text(8, y, e.ink, fit(e.text, p.w-9))
 	}
 }

@@ -142,6 +142,10 @@ func clientsSee(s *fairness.Snapshot) headline {
 			jain,
 		}
 	default:
+		if j.Active == 1 {
+			h.facts = [][]string{{"the only client, " + worst + ", gets " + least + " of its entitlement", worst + " gets " + least + ", alone", worst + " " + least}}
+			break
+		}
 		n := fmt.Sprintf("all %d get", j.Active)
 		h.facts = [][]string{
 			{n + " what they are entitled to · least: " + worst + ", " + least, n + " at least " + least, n + " ≥ " + least},

@@ -523,9 +523,20 @@ type blocked struct{ t *testing.T }
 
 func (b blocked) Snapshot() *fairness.Snapshot { b.t.Error("Snapshot was called"); return nil }
 func (b blocked) Do(Command) error             { b.t.Error("Do was called"); return nil }
+func (b blocked) Can(Command) bool             { return true }
 
 func TestUpdateOnlyRemembers(t *testing.T) {
-	m := tea.Model(New(blocked{t}, Options{}))
+	o := Options{
+		Keep:     func(string, string) (string, error) { t.Error("kept within Update"); return "", nil },
+		Save:     func() (string, error) { t.Error("saved within Update"); return "", nil },
+		Settings: func(string) []Setting { t.Error("asked for settings within Update"); return nil },
+		Lesson: &Lesson{
+			Steps:  []LessonStep{{Say: "a", Ask: "b", Choices: []string{"c", "d"}}, {Say: "e"}},
+			Go:     func(int) error { t.Error("went on within Update"); return nil },
+			Reveal: func(int) (string, error) { t.Error("revealed within Update"); return "", nil },
+		},
+	}
+	m := tea.Model(New(blocked{t}, o))
 	m, _ = m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	m, _ = m.Update(frameMsg{starvedPicture()})
 	for _, b := range allBindings() {

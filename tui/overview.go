@@ -153,7 +153,7 @@ func (m Model) clampTop(top int) int {
 				}
 			}
 		case eventsView:
-			n = len(m.watch.seen) + len(m.shown.Changes)
+			return max(0, min(top, len(m.watch.seen)+len(m.shown.Changes)-1)) // long ones take more than a line
 		}
 	}
 	return max(0, min(top, n-m.visibleRows()))

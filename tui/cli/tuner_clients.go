@@ -131,7 +131,9 @@ func (t *tuner) storm(c *profiles.Client) {
 }
 
 // isOff reports whether a client has stopped, or will as soon as it has begun.
-func isOff(c profiles.Client, now time.Duration) bool { return c.Stop > 0 && c.Stop <= max(now, c.Start+1) }
+func isOff(c profiles.Client, now time.Duration) bool {
+	return c.Stop > 0 && c.Stop <= max(now, c.Start+1)
+}
 
 // turn turns a client off, which is a stop at this moment, or on again.
 func (t *tuner) turn(c *profiles.Client, now time.Duration, off bool) {
