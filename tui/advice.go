@@ -25,6 +25,9 @@ func advice(s *fairness.Snapshot) (wrong, press string) {
 		press = "Press p for the next policy, + for a higher limit."
 	case d.Cure.Policy != "" && d.Cure.Policy != s.Limiter.Policy:
 		press = "Press p: " + advised
+		if strings.Contains(advised, "raise it") {
+			press = "Press + or p: " + advised
+		}
 	default: // no other policy would help
 		press = advised
 	}

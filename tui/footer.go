@@ -6,7 +6,7 @@ import "slices"
 const lowestRank = 12
 
 // drawFooter writes the keys, or in their place what went wrong.
-func drawFooter(p pane, k keys, v view, trouble, news, hint string) {
+func drawFooter(p pane, k keys, v view, trouble, news string, hint []string) {
 	if trouble != "" {
 		p.text(1, 0, inkRefusedB, fit("✗ "+clean(trouble), p.w-1))
 		return
@@ -15,8 +15,8 @@ func drawFooter(p pane, k keys, v view, trouble, news, hint string) {
 		p.text(1, 0, inkBold, fit(clean(news), p.w-1))
 		return
 	}
-	if hint != "" {
-		p.text(1, 0, inkPlain, fit(hint, p.w-1))
+	if len(hint) > 0 {
+		p.text(1, 0, inkPlain, pick(p.w-1, hint...))
 		return
 	}
 	all := slices.DeleteFunc(k.footer(v), func(f footerKey) bool { return !f.binding.Enabled() })

@@ -32,7 +32,7 @@ func drawTitle(p pane, s *fairness.Snapshot, held time.Duration, paused bool) {
 		p.text(end, 0, inkHold, label)
 	}
 	if s.Held {
-		label := pick(max(8, end-24), " LOAD PAUSED, z goes on ", " NO LOAD ")
+		label := pick(max(9, end-24), " LOAD PAUSED, z goes on ", " NO LOAD ")
 		end -= width(label) + 1
 		p.text(end, 0, inkHold, label)
 	}

@@ -159,15 +159,15 @@ func (m Model) clampTop(top int) int {
 	return max(0, min(top, n-m.visibleRows()))
 }
 
-// hint says what the keys do while something is being typed; "" when nothing is.
-func (m Model) hint() string {
+// hint says what the keys do while something is being typed, the longest way first; nil when nothing is.
+func (m Model) hint() []string {
 	switch {
 	case m.typing:
-		return "part of a name or kind; enter keeps the filter, esc drops it"
+		return []string{"part of a name or kind; enter keeps the filter, esc drops it", "enter keeps the filter, esc drops it"}
 	case m.form.open:
-		return "↑↓ pick, type a value such as 1500/s, enter sets it, esc leaves"
+		return []string{"↑↓ pick, type a value such as 1500/s, enter sets it, esc leaves", "↑↓ pick, type, enter sets, esc leaves"}
 	}
-	return ""
+	return nil
 }
 
 // inside is the view into the limiter.
