@@ -37,5 +37,7 @@
 // virtual time: simulation.go chooses what happens next, simulation_way.go lets it happen, simulation_playback.go shows it at some
 // times life's speed. run.go begins and ends a live run; pacer.go is the live side of one client, memory.go and loopback.go its
 // transports, metronome*.go the fineness of its timers, edit.go changes while it runs, picture.go what it shows, record.go what it keeps for other
-// tools, shadow_live.go its shadows, store.go where it counts when that is not this process; gate.go orders what falls on one nanosecond, for tests. compare*.go and simulate_repeat.go run many simulations of one profile, shadow.go asks other policies about the same arrivals.
+// tools, shadow_live.go its shadows, store.go where it counts when that is not this process; gate.go orders what falls on one nanosecond, for tests. recording*.go reads
+// what record.go or vegeta alone has kept, recorded.go says how fair that was, replay.go makes clients of it. compare*.go and simulate_repeat.go run many
+// simulations of one profile, shadow.go asks other policies about the same arrivals.
 package attack

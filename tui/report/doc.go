@@ -5,7 +5,8 @@
 //
 //	fairness.Report ─┬─► Text      80 columns for people, coloured only through a given renderer
 //	                 ├─► JSON      the contract, schema version 1
-//	                 └─► Markdown  tables for an issue or a wiki
+//	                 ├─► Markdown  tables for an issue or a wiki
+//	                 └─► HTML      one page that loads nothing: plots, for wide and narrow screens and for paper
 //	fairness.Snapshot ──► Line     one line of progress
 //
 // Text and Markdown open with two views that often contradict each other, since that is what the program is about: what monitoring
