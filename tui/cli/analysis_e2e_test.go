@@ -13,6 +13,7 @@ import (
 )
 
 func TestCompareNamesTheCure(t *testing.T) {
+	t.Parallel()
 	got := fairgate(t, "compare", "starvation", "--duration", "10s", "--format", "json")
 	if got.code != exitDone {
 		t.Fatalf("exit code %d: %s", got.code, got.err)
@@ -121,6 +122,7 @@ func TestManySeedsAreExpectedOf(t *testing.T) {
 
 // Shadows decide on what was sent, and change nothing of the run itself.
 func TestShadowsChangeNothing(t *testing.T) {
+	t.Parallel()
 	read := func(args ...string) (*fairness.Report, []*fairness.Report) {
 		t.Helper()
 		got := fairgate(t, append(args, "--format", "json", "--rate", "999/s")...)
@@ -163,6 +165,7 @@ func TestShadowsChangeNothing(t *testing.T) {
 
 // Played back, the simulation is the simulation: the same figures, only slower.
 func TestPlaybackIsTheSimulation(t *testing.T) {
+	t.Parallel()
 	played := reportOf(t, fairgate(t, "run", "starvation", "--speed", "10", "--headless", "--duration", "5s", "--format", "json").out)
 	simulated := reportOf(t, fairgate(t, "simulate", "starvation", "--duration", "5s", "--format", "json").out)
 	if played.Aggregate != simulated.Aggregate || played.Mode != "simulated" {
@@ -171,6 +174,7 @@ func TestPlaybackIsTheSimulation(t *testing.T) {
 }
 
 func TestReportsBesideEachOther(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name string, args ...string) string {
 		path := filepath.Join(dir, name)

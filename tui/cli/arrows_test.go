@@ -45,6 +45,7 @@ var pure = map[string][]string{
 
 // TestImportsFollowTheArrows reads every package's imports (tests aside) and compares them with the arrows above.
 func TestImportsFollowTheArrows(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "..")
 	seen := 0
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,50 +19,53 @@ import (
 	"fairgate/fairness"
 )
 
-// program is the built fairgate.
+// program is fairgate: the test binary itself, which the environment tells to be the program and not its tests. So nothing has to be built a second
+// time, and under the race detector the program as a whole is searched for races too.
 var program string
 
 // patience is how long a test waits for something that must happen. It is far beyond what the slowest machine takes, so
 // that running out of it means: it does not happen.
 const patience = time.Minute
 
-// faulty, when set, makes the test binary the program with a fault: at the third snapshot it panics, or it gets stuck.
-const faulty = "FAIRGATE_TEST_FAULT"
+const (
+	asProgram = "FAIRGATE_TEST_PROGRAM" // when set, the test binary is the program
+	faulty    = "FAIRGATE_TEST_FAULT"   // when set too, it has a fault: at the third snapshot it panics, or it gets stuck
+)
 
 func TestMain(m *testing.M) {
-	if fault := os.Getenv(faulty); fault != "" {
-		calls := 0
-		snapshotOf = func(r attacker) *fairness.Snapshot {
-			switch calls++; {
-			case calls == 3 && fault == "panic":
-				panic("injected by the test")
-			case calls == 3:
-				fmt.Fprintln(os.Stderr, "stuck")
-				select {}
-			}
-			return r.Snapshot()
-		}
+	if os.Getenv(asProgram) != "" {
+		haveFault(os.Getenv(faulty))
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(buildAndTest(m))
-}
-
-func buildAndTest(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "fairgate-e2e-")
-	if err != nil {
+	var err error
+	if program, err = os.Executable(); err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "fairgate")
-	build := []string{"build", "-o", program}
-	if raceEnabled {
-		build = append(build, "-race") // the program as a whole is then searched for races too
+	os.Setenv(asProgram, "yes") // all that is started from here on
+	// Most tests wait for a program far more than they compute, so more of them than processors may run at once.
+	flag.Parse()
+	if n := flag.Lookup("test.parallel"); n.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+		flag.Set("test.parallel", "16")
 	}
-	if out, err := exec.Command("go", append(build, "fairgate")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-		return 1
+	os.Exit(m.Run())
+}
+
+// haveFault makes the program have a fault.
+func haveFault(fault string) {
+	if fault == "" {
+		return
 	}
-	return m.Run()
+	calls := 0
+	snapshotOf = func(r attacker) *fairness.Snapshot {
+		switch calls++; {
+		case calls == 3 && fault == "panic":
+			panic("injected by the test")
+		case calls == 3:
+			fmt.Fprintln(os.Stderr, "stuck")
+			select {}
+		}
+		return r.Snapshot()
+	}
 }
 
 // ran is what a program left behind.

@@ -57,7 +57,10 @@ Usage:
 			name = "[" + name + "]"
 		}
 		usage := strings.TrimSpace("fairgate " + name + " " + c.args)
-		fmt.Fprintf(&b, "  %-28s  %s\n", usage, c.short)
+		for _, line := range wrap(c.short, 48) {
+			fmt.Fprintf(&b, "  %-28s  %s\n", usage, line)
+			usage = ""
+		}
 	}
 	b.WriteString(`
 PROFILE is a file or the name of a built-in profile; by default ` + defaultProfile + `.
@@ -81,7 +84,7 @@ fairgate COMMAND --help tells a command's flags.
 
 func commandHelp(c *command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "fairgate %s: %s\n\n", strings.TrimSpace(c.name+" "+c.args), c.short)
+	b.WriteString(strings.Join(wrap(fmt.Sprintf("fairgate %s: %s", strings.TrimSpace(c.name+" "+c.args), c.short), 80), "\n") + "\n\n")
 	if c.long != "" {
 		b.WriteString(strings.Join(wrap(c.long, 80), "\n") + "\n\n")
 	}

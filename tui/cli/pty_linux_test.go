@@ -308,3 +308,26 @@ func TestALongSimulationTellsHowFarItIs(t *testing.T) {
 		})
 	}
 }
+
+// A simulation is interrupted as a live run is, and its report is in its file.
+func TestAnInterruptedSimulationReports(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "report.json")
+	s := onTerminal(t, program, nil, "simulate", "starvation", "--duration", "100h", "--output", out)
+	s.out.await(t, "simulating [")
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, s.cmd); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reportOf(t, string(b))
+	conserved(t, r)
+	if r.Duration <= 0 || r.Duration >= 100*3600 {
+		t.Errorf("duration_s %v", r.Duration)
+	}
+}

@@ -83,6 +83,7 @@ func TestTheReadmesCommandsAreUnderstood(t *testing.T) {
 
 // The README's list of the JSON report's keys has all that a report has.
 func TestTheReadmeListsEveryKeyOfTheReport(t *testing.T) {
+	t.Parallel()
 	got := fairgate(t, "simulate", "starvation", "--duration", "1s", "--format", "json", "--shadow", "fair-queue")
 	var doc any
 	if err := json.Unmarshal([]byte(got.out), &doc); err != nil {

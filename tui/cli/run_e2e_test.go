@@ -56,6 +56,7 @@ func TestHeadlessRunReportsInEveryFormat(t *testing.T) {
 }
 
 func TestFlagsChangeTheRun(t *testing.T) {
+	t.Parallel()
 	sim := func(args ...string) *fairness.Report {
 		t.Helper()
 		got := fairgate(t, append([]string{"simulate", "starvation", "--format", "json", "--duration", "3s"}, args...)...)
@@ -86,6 +87,7 @@ func TestFlagsChangeTheRun(t *testing.T) {
 }
 
 func TestSimulationsRepeatByteForByte(t *testing.T) {
+	t.Parallel()
 	a := fairgate(t, "simulate", "starvation", "--duration", "5s", "--format", "json")
 	b := fairgate(t, "simulate", "starvation", "--duration", "5s", "--format", "json")
 	if a.out != b.out {
@@ -100,6 +102,7 @@ func TestSimulationsRepeatByteForByte(t *testing.T) {
 }
 
 func TestExpectations(t *testing.T) {
+	t.Parallel()
 	mine := profile(t, `
 name: mine
 duration: 2s
@@ -152,6 +155,7 @@ expect: ["utilization > 0.5", "jain > 2"]
 }
 
 func TestOutputFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name string, args ...string) string {
 		t.Helper()
@@ -239,28 +243,6 @@ func TestSignalsEndWithTheReport(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// A simulation is interrupted as a live run is.
-func TestAnInterruptedSimulationReports(t *testing.T) {
-	t.Parallel()
-	r := start(t, program, nil, "simulate", "starvation", "--duration", "10h", "--format", "json")
-	// It says nothing while it works; a moment later it has begun, or else the signal finds it before it listens and ends it
-	// with no report, which is tried again.
-	for try := 1; ; try++ {
-		time.Sleep(time.Duration(try) * 300 * time.Millisecond)
-		r.cmd.Process.Signal(syscall.SIGINT)
-		got := finish(t, r)
-		if got.code == -1 && try < 6 {
-			r = start(t, program, nil, "simulate", "starvation", "--duration", "10h", "--format", "json")
-			continue
-		}
-		if got.code != exitInterrupted {
-			t.Fatalf("exit code %d: %s", got.code, got.err)
-		}
-		conserved(t, reportOf(t, got.out))
-		return
 	}
 }
 
@@ -364,6 +346,7 @@ func TestTheSecondInterruptEndsAtOnce(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	if got := fairgate(t, "--version"); got.code != exitDone || !strings.HasPrefix(got.out, "fairgate ") || !strings.Contains(got.out, "go1.") {
 		t.Errorf("exit code %d, %q", got.code, got.out)
 	}

@@ -28,7 +28,7 @@ var serveCommand = &command{
 		"their way have been answered, and then the report is printed.",
 	examples: []string{
 		"fairgate serve starvation",
-		"fairgate serve mine.yaml --listen 127.0.0.1:9000 --upstream http://127.0.0.1:3000",
+		"fairgate serve --listen 127.0.0.1:9000 --upstream http://127.0.0.1:3000",
 		"fairgate serve mine.yaml --client-header X-Api-Key --headless --metrics",
 		"fairgate serve mine.yaml --client-by address --output report.json",
 	},
