@@ -187,21 +187,45 @@ func TestColours(t *testing.T) {
 		{"256", Options{Renderer: renderer(termenv.ANSI256)}},
 		{"ansi-theme", Options{Renderer: renderer(termenv.TrueColor), Theme: "ansi"}},
 	}
+	screens := []struct {
+		name string
+		snap *fairness.Snapshot
+		keys []string
+	}{
+		{"", starvedPicture(), nil},
+		{"-clients", starvedPicture(), []string{"2", "o", "o"}},
+		{"-retry", herdPicture(), []string{"3"}},
+		{"-limiter", insidePicture(), []string{"4"}},
+		{"-compare", comparedPicture(), []string{"5"}},
+		{"-events", curedPicture(), []string{"6"}},
+		{"-help", starvedPicture(), []string{"?"}},
+		{"-form", starvedPicture(), []string{"e", "1"}},
+		{"-lesson", starvedPicture(), []string{"3"}},
+	}
 	for _, l := range looks {
-		for _, size := range sizes {
-			name := fmt.Sprintf("colour-%s-%dx%d", l.name, size[0], size[1])
-			t.Run(name, func(t *testing.T) {
-				plain := showing(starvedPicture(), Options{}, size[0], size[1]).View()
-				screen := showing(starvedPicture(), l.o, size[0], size[1]).View()
-				mustFit(t, screen, size[0], size[1])
-				if ansi.Strip(screen) != plain {
-					t.Error("colours changed the text")
-				}
-				if !strings.Contains(screen, "\x1b[") {
-					t.Error("no colour at all")
-				}
-				golden(t, name, strings.ReplaceAll(ended(screen), "\x1b", "␛"))
-			})
+		for _, s := range screens {
+			for _, size := range sizes {
+				name := fmt.Sprintf("colour%s-%s-%dx%d", s.name, l.name, size[0], size[1])
+				t.Run(name, func(t *testing.T) {
+					o, uncoloured := full, full
+					o.Renderer, o.LightBackground, o.Theme = l.o.Renderer, l.o.LightBackground, l.o.Theme
+					if s.name == "-lesson" {
+						o.Lesson, uncoloured.Lesson = demoLesson(nil), demoLesson(nil)
+					}
+					plain := press(showing(s.snap, uncoloured, size[0], size[1]), s.keys...).View()
+					screen := press(showing(s.snap, o, size[0], size[1]), s.keys...).View()
+					mustFit(t, screen, size[0], size[1])
+					if ansi.Strip(screen) != plain {
+						t.Error("colours changed the text")
+					}
+					if !strings.Contains(screen, "\x1b[") {
+						t.Error("no colour at all")
+					}
+					if s.name == "" || size == [2]int{80, 24} { // what is coloured does not depend on the size
+						golden(t, name, strings.ReplaceAll(ended(screen), "\x1b", "␛"))
+					}
+				})
+			}
 		}
 	}
 }
@@ -234,10 +258,16 @@ func TestEverySizeFits(t *testing.T) {
 				if i >= 2 && (i+h)%4 != 0 { // each width comes with every fourth height
 					continue
 				}
-				m := showing(s, Options{}, w, h)
+				m := showing(s, full, w, h)
 				m.view = view(h % int(views))
 				if h%7 == 0 {
 					m.view = overviewView
+				}
+				switch h % 5 {
+				case 1:
+					m = press(m, "?", "down")
+				case 2:
+					m = press(m, "e", "down", "7")
 				}
 				screen := m.View()
 				mustFit(t, screen, w, h)
