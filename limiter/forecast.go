@@ -6,31 +6,32 @@ import (
 	"time"
 )
 
-// mostAhead is how many buckets that become full fill looks ahead past.
-const mostAhead = 12
+// mostAhead is how many buckets that become full fill looks ahead past: that many it takes to make a wait of one client inexact.
+const mostAhead = 1 << 14
 
-// fill is how long it takes until as many drops as gain have fallen on the client's two buckets, if nobody takes any. It is exact, unless
-// more than mostAhead other buckets become full before: from then on it counts as if no further one did, which
+// fill is how long it takes until as many drops as gain have fallen on the client's two buckets, if nobody takes any. It follows the buckets
+// of all in the order in which they become full, for with each of them more falls on those that are left. It is exact, unless
+// more than mostAhead of them become full before: from then on it counts as if no further one did, which
 // makes it longer and never shorter.
 func (r *rain) fill(client int, gain uint64) time.Duration {
 	s := r.sky
-	ahead := lookahead{v: frontier{line: &r.byV}, theta: frontier{line: &r.byTheta}}
-	ahead.v.start()
-	ahead.theta.start()
+	v, theta := &r.ahead[0], &r.ahead[1]
+	v.start(&r.byV)
+	theta.start(&r.byTheta)
 	b, weight := r.buckets[client], uint64(r.weight[client])
 	spareWet, ownWet := r.byV.at[client] != nobody, r.byTheta.at[client] != nobody
 	spareLack, ownLack := r.lacks(client) // a bucket takes no more than it lacks, though its last nanosecond may bring more
 	start := s.last
 	for step := 0; ; step++ {
 		span := Never
-		vi, ti := ahead.v.least(), ahead.theta.least()
-		if step < mostAhead || vi >= 0 && int(r.byV.heap[ahead.v.open[vi]].client) == client ||
-			ti >= 0 && int(r.byTheta.heap[ahead.theta.open[ti]].client) == client {
-			if vi >= 0 {
-				span = r.untilV(&s, r.byV.heap[ahead.v.open[vi]].key)
+		nextV, moreV := v.least()
+		nextTheta, moreTheta := theta.least()
+		if step < mostAhead || moreV && int(nextV.client) == client || moreTheta && int(nextTheta.client) == client {
+			if moreV {
+				span = r.untilV(&s, nextV.key)
 			}
-			if ti >= 0 {
-				span = min(span, r.untilTheta(&s, r.byTheta.heap[ahead.theta.open[ti]].key))
+			if moreTheta {
+				span = min(span, r.untilTheta(&s, nextTheta.key))
 			}
 		}
 		fall := func(d time.Duration) (spare, own uint64) {
@@ -55,13 +56,13 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 		spare, own := fall(span)
 		gain, spareLack, ownLack = gain-spare-own, spareLack-spare, ownLack-own
 		r.pass(&s, span)
-		if vi >= 0 && r.byV.heap[ahead.v.open[vi]].key <= s.v {
-			c := ahead.v.pop(vi)
+		if moreV && nextV.key <= s.v {
+			c := v.pop()
 			s.weights -= uint64(r.weight[c])
 			spareWet = spareWet && c != client
 		}
-		if ti >= 0 && r.byTheta.heap[ahead.theta.open[ti]].key <= s.theta {
-			c := ahead.theta.pop(ti)
+		if moreTheta && nextTheta.key <= s.theta {
+			c := theta.pop()
 			s.guaranteed -= r.buckets[c].guarantee
 			ownWet = ownWet && c != client
 		}
@@ -130,41 +131,70 @@ func addCapped(a, b uint64) uint64 {
 	return a + b
 }
 
-// lookahead walks through the buckets that become full next, without taking them out.
-type lookahead struct{ v, theta frontier }
-
-// A frontier is the places of a heap whose parents have been passed: the next in order is among them.
+// A frontier walks through the buckets of a lineup in the order in which they become full, without taking them out: it is those places of
+// the lineup's heap whose parents have been passed, a heap again by the same order.
 type frontier struct {
 	line *lineup
-	open [mostAhead + 3]int32
-	n    int
+	open []int32
 }
 
-func (f *frontier) start() {
-	if len(f.line.heap) > 0 {
-		f.open[0], f.n = 0, 1
+func (f *frontier) start(line *lineup) {
+	f.line, f.open = line, f.open[:0]
+	if len(line.heap) > 0 {
+		f.open = append(f.open, 0)
 	}
 }
 
-// least is where in open the next in order stands; -1: nowhere.
-func (f *frontier) least() int {
-	best := -1
-	for i := range f.n {
-		if best < 0 || f.line.heap[f.open[i]].before(f.line.heap[f.open[best]]) {
-			best = i
-		}
+// least is the next that becomes full; false when none is left.
+func (f *frontier) least() (standing, bool) {
+	if len(f.open) == 0 {
+		return standing{}, false
 	}
-	return best
+	return f.line.heap[f.open[0]], true
 }
 
-// pop passes one and returns its client.
-func (f *frontier) pop(i int) int {
-	at := f.open[i]
-	f.n--
-	f.open[i] = f.open[f.n]
-	for child := 2*at + 1; child <= 2*at+2 && int(child) < len(f.line.heap) && f.n < len(f.open); child++ {
-		f.open[f.n] = child
-		f.n++
+func (f *frontier) before(i, j int) bool {
+	return f.line.heap[f.open[i]].before(f.line.heap[f.open[j]])
+}
+
+// pop passes the next and returns its client.
+func (f *frontier) pop() int {
+	at := f.open[0]
+	last := len(f.open) - 1
+	f.open[0] = f.open[last]
+	f.open = f.open[:last]
+	f.down()
+	for child := 2*at + 1; child <= 2*at+2 && int(child) < len(f.line.heap); child++ {
+		f.open = append(f.open, child)
+		f.up()
 	}
 	return int(f.line.heap[at].client)
+}
+
+func (f *frontier) up() {
+	for i := len(f.open) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !f.before(i, parent) {
+			return
+		}
+		f.open[i], f.open[parent] = f.open[parent], f.open[i]
+		i = parent
+	}
+}
+
+func (f *frontier) down() {
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= len(f.open) {
+			return
+		}
+		if child+1 < len(f.open) && f.before(child+1, child) {
+			child++
+		}
+		if !f.before(child, i) {
+			return
+		}
+		f.open[i], f.open[child] = f.open[child], f.open[i]
+		i = child
+	}
 }

@@ -1,6 +1,7 @@
 package limiter
 
 import (
+	"math"
 	"math/bits"
 	"time"
 )
@@ -9,8 +10,9 @@ import (
 // attempt must pass the global limit, so that all together never exceed it, and the client's ceiling if it has one.
 //
 // The two buckets of all clients share the global burst: a client's guarantee bucket has the part of it that its guarantee has of
-// the rate, and the rest is divided by weight; but each holds its client's largest cost. While these fit into the global burst, whoever has
-// water of its own is not refused by the global limit, however the others press.
+// the rate, and the rest is divided by weight; but each holds the largest cost that its client announced. While the buckets of all fit into
+// the global burst, whoever has water of its own is not refused by the global limit, however the others press. What costs more than
+// both buckets hold passes when they are full, and leaves the client in debt to itself.
 //
 // Guarantees that add up to more than the rate are all scaled down alike.
 type hierarchical struct {
@@ -43,24 +45,53 @@ func newHierarchical(now time.Duration, c Config, r *roster) (rule, error) {
 	return h, nil
 }
 
+// join takes on a client, or its new terms. A known client's terms neither give nor take: what it has at hand stays, cut to the
+// new sizes, and whoever lacks nothing is as full as a newcomer.
 func (h *hierarchical) join(now time.Duration, client int, added bool) {
 	h.advance(now)
 	h.rain.open(client)
 	b := &h.buckets[client]
+	full, held := true, int64(0)
 	if added {
 		h.dry(client)
 		*b, h.rain.weight[client] = buckets{}, 1
 	} else {
+		spareLack, ownLack := h.lacks(client)
+		full, held = spareLack == 0 && ownLack == 0, h.held(client)
 		h.weight -= uint64(h.rain.weight[client])
 		h.promised -= b.guarantee
 	}
 	guarantee, ceiling := h.roster.termsOf(client, h.cfg)
 	h.terms(client, uint32(h.roster.members[client].weight), h.drops(guarantee))
+	h.rain.dearest[client] = uint32(min(h.roster.members[client].maxCost, math.MaxUint32))
 	h.weight += uint64(h.rain.weight[client])
 	h.promised += b.guarantee
 	h.rescale()
-	h.setCeiling(now, client, ceiling)
+	if !full {
+		h.hold(client, held)
+	}
+	h.setCeiling(now, client, ceiling, full)
 }
+
+// held is the drops that the client has at hand; negative: it is in debt, or its buckets shrank below what they lack.
+func (h *hierarchical) held(client int) int64 {
+	spareSize, ownSize := h.sizes(client)
+	spareLack, ownLack := h.lacks(client)
+	return int64(spareSize+ownSize) - int64(spareLack+ownLack)
+}
+
+// hold makes the client have so many drops, at most what its buckets hold; each bucket lacks its part.
+func (h *hierarchical) hold(client int, drops int64) {
+	spareSize, ownSize := h.sizes(client)
+	all := int64(spareSize + ownSize)
+	lack := uint64(min(all-min(drops, all), mostLacking))
+	own := min(ownSize, part(lack, ownSize, uint64(all)))
+	h.dry(client)
+	h.lack(client, lack-own, own)
+}
+
+// mostLacking bounds a debt, in drops, so that its sums never wrap.
+const mostLacking = 1 << 62
 
 func (h *hierarchical) leave(_ time.Duration, client int) {
 	b := &h.buckets[client]
@@ -83,7 +114,9 @@ func (h *hierarchical) rescale() {
 	}
 }
 
-func (h *hierarchical) setCeiling(now time.Duration, client int, ceiling Rate) {
+// setCeiling gives the client a ceiling, or takes it away. Another ceiling holds what the former held; the first one of a client that has spent
+// something begins empty, for what it spent before was not counted.
+func (h *hierarchical) setCeiling(now time.Duration, client int, ceiling Rate, full bool) {
 	old := h.ceiling(client)
 	switch {
 	case ceiling.IsZero():
@@ -105,7 +138,17 @@ func (h *hierarchical) setCeiling(now time.Duration, client int, ceiling Rate) {
 	for len(h.ceilings) <= client {
 		h.ceilings = append(h.ceilings, TokenBucket{})
 	}
-	h.ceilings[client] = plan.New(now)
+	next := plan.New(now)
+	switch {
+	case old != nil && !old.Fresh(now):
+		next = *old
+		if err := next.ReplacePlan(now, plan, AsIs); err != nil {
+			next = plan.New(now)
+		}
+	case old == nil && !full:
+		next.Take(now, plan.burst)
+	}
+	h.ceilings[client] = next
 }
 
 // ceiling is the client's, nil when it has none.
@@ -118,15 +161,15 @@ func (h *hierarchical) ceiling(client int) *TokenBucket {
 
 // sizes is how many drops the client's two buckets hold when full.
 func (h *hierarchical) sizes(client int) (spare, own uint64) {
-	b, least := &h.buckets[client], uint64(min(h.roster.members[client].maxCost, h.cfg.Burst))
+	b, least := &h.buckets[client], uint64(min(int64(h.rain.dearest[client]), h.cfg.Burst))*h.token
 	all := uint64(h.cfg.Burst) * h.token // fits: newRain saw to it
 	granted := min(h.promised, h.rate)
 	guaranteed := part(all, granted, h.rate)
 	spare = part(all-guaranteed, uint64(h.rain.weight[client]), h.weight)
 	if b.guarantee > 0 {
-		own = max(part(guaranteed, b.guarantee, h.promised), least*h.token)
+		own = max(part(guaranteed, b.guarantee, h.promised), least)
 	}
-	return max(spare, least*h.token), own
+	return max(spare, least), own
 }
 
 // part is a·b/c for b at most c.
@@ -144,15 +187,12 @@ func (h *hierarchical) arrive(now time.Duration, a Attempt) Decision {
 	if wait == Never {
 		return Decision{Verdict: Rejected, By: by, Wait: Never}
 	}
-	if m := &h.roster.members[a.Client]; a.Cost > m.maxCost {
-		m.maxCost = a.Cost
-	}
 	h.advance(now)
 	need := uint64(a.Cost) * h.token
 	spareSize, ownSize := h.sizes(a.Client)
 	spareLack, ownLack := h.lacks(a.Client)
 	// Signed: when clients join, sizes shrink, and a bucket may lack more than it holds.
-	short := int64(need) - (int64(spareSize) - int64(spareLack)) - (int64(ownSize) - int64(ownLack))
+	short := int64(min(need, spareSize+ownSize)) - (int64(spareSize) - int64(spareLack)) - (int64(ownSize) - int64(ownLack))
 	if short > 0 {
 		if w := h.fill(a.Client, uint64(short)); w >= wait {
 			wait, by = w, ByClient
@@ -227,25 +267,28 @@ func (h *hierarchical) fresh(now time.Duration, client int) bool {
 	return spare == 0 && own == 0 && (c == nil || c.Fresh(now))
 }
 
-// inherit carries over the global level, and what each client's buckets lack as part of what they hold.
+// inherit carries over the global level, and by the same strategy what each client has at hand, or owes.
 func (h *hierarchical) inherit(now time.Duration, old rule, how Inherit) {
 	h.gate.inherit(now, old, how)
+	h.recall(now, old, how)
+}
+
+// recall takes over what clients have at hand from another hierarchical rule, be it the last one or one from before.
+func (h *hierarchical) recall(now time.Duration, old rule, how Inherit) {
 	o, ok := old.(*hierarchical)
 	if !ok || how == Reset {
 		return
 	}
 	o.advance(now)
-	for i := range o.buckets {
+	for i := range min(len(o.buckets), len(h.buckets)) {
 		if h.roster.gone(i) {
 			continue
 		}
-		oldSpare, oldOwn := o.sizes(i)
-		lackSpare, lackOwn := o.lacks(i)
-		spare, own := h.sizes(i)
-		lackSpare, lackOwn = part(spare, min(lackSpare, oldSpare), oldSpare), part(own, min(lackOwn, oldOwn), max(oldOwn, 1))
-		h.dry(i)
-		h.lack(i, lackSpare, lackOwn)
+		h.take(i, o, how)
 		if a, b := o.ceiling(i), h.ceiling(i); a != nil && b != nil {
+			if a.Fresh(now) {
+				continue
+			}
 			plan := b.plan
 			*b = *a
 			if err := b.ReplacePlan(now, plan, how); err != nil {
@@ -253,6 +296,56 @@ func (h *hierarchical) inherit(now time.Duration, old rule, how Inherit) {
 			}
 		}
 	}
+}
+
+// take gives the client what a strategy grants of what it held under another rule. A client that lacked nothing lacks nothing.
+func (h *hierarchical) take(client int, o *hierarchical, how Inherit) {
+	spareLack, ownLack := o.lacks(client)
+	if spareLack == 0 && ownLack == 0 {
+		return
+	}
+	wasSpare, wasOwn := o.sizes(client)
+	spare, own := h.sizes(client)
+	if h.token == o.token && wasSpare == spare && wasOwn == own { // what did not change goes on to the last drop
+		h.dry(client)
+		h.lack(client, spareLack, ownLack)
+		return
+	}
+	was, is := o.converted(wasSpare+wasOwn, h.token), spare+own
+	lack := o.convertedUp(spareLack+ownLack, h.token)
+	switch how {
+	case AsIs:
+		h.hold(client, int64(was)-int64(min(lack, mostLacking)))
+	case Additive:
+		h.hold(client, int64(was)-int64(min(lack, mostLacking))+max(0, int64(is)-int64(was)))
+	default:
+		hi, lo := bits.Mul64(min(lack, mostLacking), is)
+		lo, carry := bits.Add64(lo, max(was, 1)-1, 0)
+		if hi += carry; hi >= max(was, 1) {
+			h.hold(client, -mostLacking)
+			return
+		}
+		h.hold(client, int64(is)-int64(min(div128(hi, lo, max(was, 1)), mostLacking)))
+	}
+}
+
+// converted is so many drops of this rain in drops of which a token has so many, rounded down.
+func (r *rain) converted(drops, token uint64) uint64 {
+	hi, lo := bits.Mul64(drops, token)
+	if hi >= r.token {
+		return mostLacking
+	}
+	return min(div128(hi, lo, r.token), mostLacking)
+}
+
+// convertedUp is converted, rounded up.
+func (r *rain) convertedUp(drops, token uint64) uint64 {
+	d := r.converted(drops, token)
+	backHi, backLo := bits.Mul64(d, r.token)
+	if hi, lo := bits.Mul64(drops, token); d < mostLacking && (hi != backHi || lo != backLo) {
+		d++
+	}
+	return d
 }
 
 func (h *hierarchical) inspect(now time.Duration, s *State) {

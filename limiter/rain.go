@@ -29,7 +29,9 @@ type rain struct {
 	byV     lineup // the spare buckets that are not full, by the v at which they will be
 	byTheta lineup // the guarantee buckets, by theta
 	buckets []buckets
-	weight  []uint32 // by client
+	weight  []uint32    // by client
+	dearest []uint32    // tokens that each of the two must be able to hold
+	ahead   [2]frontier // of fill, to be used again: byV's and byTheta's
 }
 
 // sky is what changes as time passes, apart so that one can look ahead with a copy.
@@ -83,17 +85,18 @@ func (r *rain) open(client int) {
 	for len(r.buckets) <= client {
 		r.buckets = append(r.buckets, buckets{})
 		r.weight = append(r.weight, 1)
+		r.dearest = append(r.dearest, 1)
 	}
 }
 
-// terms sets what falls on a client from now on.
+// terms sets what falls on a client from now on. A guarantee that ends leaves what its bucket lacked to the spare one.
 func (r *rain) terms(client int, weight uint32, guarantee uint64) {
 	b := &r.buckets[client]
 	spare, own := r.lacks(client)
 	r.dry(client)
 	r.weight[client], b.guarantee = weight, guarantee
 	if guarantee == 0 {
-		own = 0
+		spare, own = spare+own, 0
 	}
 	r.lack(client, spare, own)
 }
