@@ -103,8 +103,16 @@ func ReadRecording(names ...string) (*Recording, []RecordingFile, error) {
 	if len(b.hits) == 0 {
 		return nil, files, fmt.Errorf("%s holds no result that can be read: %w", files[0].Name, cmp.Or(files[0].Fault, io.ErrUnexpectedEOF))
 	}
-	return b.finish(), files, nil
+	r := b.finish()
+	if r.Length > mostLength {
+		return nil, files, fmt.Errorf("between the first attempt (%s) and the last answer lie %.0f days: give together what was recorded together",
+			r.Began.UTC().Format(time.DateOnly), r.Length.Hours()/24)
+	}
+	return r, files, nil
 }
+
+// mostLength is the longest time that recordings cover together, as a profile's duration.
+const mostLength = 10_000 * time.Hour
 
 // A recordingBuilder collects results; the times of its hits count from the first result read.
 type recordingBuilder struct {
