@@ -265,8 +265,11 @@ func (b *targeted) RoundTrip(req *http.Request) (*http.Response, error) {
 	b.target.told.hear(resp.Header)
 	o := fairness.Outcome{Decided: now, Told: toldWait(resp.Header, time.Now)}
 	o.Kind, o.Fault = judgeStatus(resp.StatusCode, o.Told > 0, l.spec().Retry.On)
-	if by, ok := httplimit.RefusedBy(body); ok && o.Kind == fairness.Rejected {
-		o.By = uint8(by) // it is one of ours, which says so
+	if o.Kind == fairness.Rejected {
+		o.By = notTold
+		if by, ok := httplimit.RefusedBy(body); ok { // it is one of ours, which says so
+			o.By = uint8(by)
+		}
 	}
 	ended, counted := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
 	if !counted {
@@ -277,6 +280,9 @@ func (b *targeted) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return resp, nil
 }
+
+// notTold is no index of limiter.Reasons: services seldom say which of their limits refused.
+const notTold = 255
 
 // judgeStatus says what a status means. told: it came with Retry-After; retried: the statuses that the client tries again.
 func judgeStatus(status int, told bool, retried []int) (fairness.Kind, uint8) {

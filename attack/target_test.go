@@ -304,6 +304,8 @@ clients:
 		web, batch := r.Clients[0], r.Clients[1]
 		seconds := float64(r.Duration)
 		switch {
+		case web.RejectedBy["global"] != 0:
+			t.Errorf("it is known which limit refused: %v", web.RejectedBy)
 		case web.Admitted != 0 || batch.Admitted != 100:
 			t.Fatalf("admitted %d and %d", web.Admitted, batch.Admitted)
 		case stated:
@@ -313,6 +315,9 @@ clients:
 		default: // 100 in sum: 50 for each
 			near(t, "web's entitlement", web.Entitled*fairness.Number(seconds), 50, 0.01)
 			near(t, "batch's entitlement", batch.Entitled*fairness.Number(seconds), 50, 0.01)
+			if cure := r.Diagnosis.Cure; cure.Policy != "" || cure.Text == "" {
+				t.Errorf("the cure is %+v, a policy that nobody can set from here", cure)
+			}
 			if r.Fairness.Verdict != fairness.Starved || r.Fairness.Starved[0] != "web" {
 				t.Errorf("%s: %s", r.Fairness.Verdict, r.Fairness.Why)
 			}

@@ -79,6 +79,9 @@ func Diagnose(l Limit, m Measures, overshoot Number) Diagnosis {
 	}
 	d.Text = append(d.Text, brokenPromises(m.Clients)...)
 	reason, cure := explain(d.Cause, l, &m, victims[0])
+	if l.Foreign() {
+		cure.Policy = "" // it is for whoever owns the target to choose
+	}
 	d.Cure = cure
 	d.Text = append(d.Text, reason)
 	if cure.Text != "" {

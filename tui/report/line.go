@@ -18,8 +18,11 @@ func Line(s *fairness.Snapshot, width int) string {
 	a, j := &s.Aggregate, &s.Fairness
 	parts := []string{
 		clock(s.Now),
-		fmt.Sprintf("admitted %s of %s", rate(a.Admitted), rate(a.Limit)),
+		"admitted " + rate(a.Admitted),
 		"rejected " + rate(a.Rejected),
+	}
+	if a.Limit.Exists() {
+		parts[1] += " of " + rate(a.Limit)
 	}
 	if a.ErrorCount > 0 {
 		parts = append(parts, "errors "+rate(a.Errors))

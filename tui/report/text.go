@@ -164,7 +164,9 @@ func (p *page) refusals(m *fairness.Measures) {
 			needed, whose = n, c.Name
 		}
 	}
-	p.labelled("rejected by", shares(parts(by)), plain)
+	if list := parts(by); len(list) > 0 { // a target seldom says
+		p.labelled("rejected by", shares(list), plain)
+	}
 	if silent > 0 {
 		told["nothing"] = silent
 	}
