@@ -32,8 +32,9 @@ local function parts(part, of, mine)
 	return part / of * mine
 end
 
--- A bucket's state is how many parts of it are used. fields are read as numbers into s; used says what of the state is still used at
--- now, and keep is what is to be written.
+-- A bucket's state is how many parts of it are used. fields are read as numbers into s; used_at says what of that state is still used
+-- at now, and keep is what is to be written. What flows in a long time may be beyond 2^53 and inexact, but then it is more than was
+-- used, and load cuts the difference.
 
 local bucket = {}
 
@@ -52,12 +53,6 @@ function bucket.take(l, cost) l.used = l.used + cost * l.d end
 function bucket.left(l) return (div(l.full - l.used, l.d)) end
 function bucket.reset(l) return up(l.used, l.n) end
 
--- what flows away of used parts in some µs; never more than there are, and so never beyond 2^53
-local function flown(used, passed, n)
-	if used <= 0 or passed >= up(used, n) then return 0 end
-	return used - passed * n
-end
-
 local kinds = {}
 
 kinds['token-bucket'] = {
@@ -65,7 +60,7 @@ kinds['token-bucket'] = {
 	used_at = function(l, s, now)
 		if not s.tokens then return 0 end
 		local level = s.tokens * l.d + math.min(l.d - 1, math.floor(parts(s.tokens_part or 0, s.tokens_of or l.d, l.d)))
-		return flown(l.full - math.min(level, l.full), now - (s.last or now), l.n)
+		return l.full - math.min(level, l.full) - (now - (s.last or now)) * l.n
 	end,
 	keep = function(l)
 		local whole, part = div(l.full - l.used, l.d)
@@ -81,7 +76,6 @@ kinds['gcra'] = {
 		if not s.tat or s.tat < now then return 0 end
 		local ahead, n, d = s.tat - now, s.tat_of or l.n, s.tat_token or l.d
 		if n ~= l.n or d ~= l.d then return math.ceil((ahead * n + (s.tat_part or 0)) / d * l.d) end
-		if ahead > up(l.full, n) then return l.full end
 		return ahead * n + (s.tat_part or 0)
 	end,
 	keep = function(l, now)
@@ -100,8 +94,6 @@ kinds['leaky-bucket'] = {
 		local part = math.floor(parts(s.leak_part or 0, s.leak_of or 1000 * l.n, 1000 * l.n))
 		local passed = now - s.last_leak_time * 1000
 		if passed <= 0 then return used end
-		-- part is below what flows in a ms: leave room for it
-		if passed >= up(used + part, l.n) then return 0 end
 		return used - math.max(0, passed * l.n - part)
 	end,
 	keep = function(l, now)

@@ -214,3 +214,19 @@ func TestAPulseThatNeverWas(t *testing.T) {
 		t.Errorf("%+v: %s", h, h)
 	}
 }
+
+// A part of a token that goes to the store and back is the same part: 29 thirty-millionths are less than that in floating point.
+func TestPartsComeBackWhole(t *testing.T) {
+	server := newServer(t)
+	for _, algorithm := range algorithms[:3] {
+		t.Run(string(algorithm), func(t *testing.T) {
+			s, now := server.story(t, limiter.Config{Algorithm: algorithm, Rate: limiter.Rate{Tokens: 1, Per: 30 * time.Second}, Burst: 2})
+			ask(t, s, "web", 1)
+			*now = 29
+			ask(t, s, "web", 1)
+			if d, _ := ask(t, s, "web", 1); brief(d) != "global 29.999971s" {
+				t.Errorf("%s, want 30 s less 29 µs", brief(d))
+			}
+		})
+	}
+}

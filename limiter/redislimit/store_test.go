@@ -155,6 +155,61 @@ func TestARefusalWritesNothing(t *testing.T) {
 	}
 }
 
+func TestALookWritesNothing(t *testing.T) {
+	server := newServer(t)
+	for _, algorithm := range algorithms {
+		cfg := perSecond(10, 10)
+		cfg.Algorithm = algorithm
+		s, _ := server.story(t, cfg)
+		if d, q := ask(t, s, "web", 0); d.Verdict != limiter.Admitted || q[0].Remaining != 10 || q[0].Reset != 0 {
+			t.Errorf("%s: %s, %+v", algorithm, brief(d), q)
+		}
+		if n := server.raw(t).DBSize(t.Context()).Val(); n != 0 {
+			t.Errorf("%s: %d keys", algorithm, n)
+		}
+	}
+}
+
+// What was counted under a larger limit counts under a smaller one as all of it, not as more.
+func TestASmallerLimitIsFull(t *testing.T) {
+	server := newServer(t)
+	for _, c := range []struct {
+		algorithm limiter.Algorithm
+		want      string
+	}{
+		{limiter.AlgorithmTokenBucket, "global 100ms"},
+		{limiter.AlgorithmGCRA, "global 100ms"},
+		{limiter.AlgorithmLeakyBucket, "global 100ms"},
+		{limiter.AlgorithmFixedWindow, "global 1s"},
+		{limiter.AlgorithmSlidingWindow, "global 1.1s"}, // a tenth of the next window
+	} {
+		t.Run(string(c.algorithm), func(t *testing.T) {
+			cfg := perSecond(1000, 1000)
+			cfg.Algorithm = c.algorithm
+			s, _ := server.story(t, cfg)
+			for range 100 { // a fixed share: neither empty nor full
+				ask(t, s, "web", 8)
+			}
+			cfg.Rate, cfg.Burst = limiter.PerSecond(10), 10
+			if err := s.Reconfigure(cfg); err != nil {
+				t.Fatal(err)
+			}
+			d, q := ask(t, s, "web", 1)
+			if c.algorithm == limiter.AlgorithmTokenBucket {
+				// It keeps what it has: 200 tokens, of which 10 fit.
+				if brief(d) != "ok" || q[0].Remaining != 9 {
+					t.Errorf("%s, %+v", brief(d), q)
+				}
+				ask(t, s, "web", 9)
+				d, q = ask(t, s, "web", 1)
+			}
+			if brief(d) != c.want || q[0].Remaining != 0 {
+				t.Errorf("%s, %+v; want %s", brief(d), q, c.want)
+			}
+		})
+	}
+}
+
 func TestEndpointsHaveLimitsOfTheirOwn(t *testing.T) {
 	s, _ := newServer(t).story(t, perSecond(1, 1))
 	for _, endpoint := range []string{"/a", "/b", ""} {
