@@ -180,7 +180,7 @@ func (b *recordingBuilder) read(r *bufio.Reader, encoding, client string) (n int
 			return n, fmt.Errorf("it is cut short in result %d", n+1)
 		case err != nil:
 			return n, fmt.Errorf("result %d cannot be read (%w)", n+1, err)
-		case res.Timestamp.IsZero() || res.Timestamp.Year() < 1980 || res.Timestamp.Year() > 2200:
+		case !sensible(res.Timestamp):
 			return n, fmt.Errorf("result %d has no time", n+1)
 		case res.Latency < 0 || res.Latency > mostLatency:
 			return n, fmt.Errorf("result %d has a latency of %s", n+1, res.Latency)
@@ -193,6 +193,12 @@ func (b *recordingBuilder) read(r *bufio.Reader, encoding, client string) (n int
 			b.add(&res, client)
 		}
 	}
+}
+
+// sensible reports whether a moment is one of the years in which something can have been recorded, and one that can be counted in nanoseconds.
+func sensible(at time.Time) bool {
+	year := at.Year()
+	return year >= 1980 && year <= 2100 && time.Unix(0, at.UnixNano()).Equal(at)
 }
 
 // mostLatency is the longest that an answer can have taken.

@@ -235,6 +235,13 @@ func TestWhatIsNoRecording(t *testing.T) {
 	if _, _, err := ReadRecording(write(t, "x", encoded(t, ".gob", years))); err == nil || !strings.Contains(err.Error(), "(2026-03-01) and the last answer lie 1096 days") {
 		t.Errorf("three years: %v", err)
 	}
+	for _, at := range []time.Time{{}, time.Unix(0, 0), time.Unix(1<<60, 0), time.Unix(1<<55+3, 5)} {
+		years[1].Timestamp = at // as a damaged file may have it, so far away that nanoseconds cannot count it
+		_, files, err := ReadRecording(write(t, "x", encoded(t, ".gob", years)))
+		if err != nil || files[0].Results != 1 || files[0].Fault == nil || files[0].Fault.Error() != "result 2 has no time" {
+			t.Errorf("%v: %+v, %v", at, files, err)
+		}
+	}
 	if _, _, err := ReadRecording("/nowhere/at-all"); err == nil || !strings.Contains(err.Error(), "cannot be read: no such file") {
 		t.Errorf("a file that is not there: %v", err)
 	}
