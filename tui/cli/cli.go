@@ -39,7 +39,7 @@ func Main(args []string, in, out, err *os.File) (code int) {
 	defer func() {
 		// Whoever owned a report has printed it by now; a panic that comes this far leaves the terminal whole and says where it was.
 		if p := recover(); p != nil {
-			sh.terminal.restore()
+			sh.terminal.restore(closed)
 			sh.note("fairgate: panic: %v\n%s", p, debug.Stack())
 			code = exitFailed
 		}

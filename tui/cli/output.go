@@ -79,7 +79,12 @@ func (o *output) open() error {
 	case err == nil && info.IsDir():
 		return wrong("--output %s is a directory: name a file in it, as %s", o.path, filepath.Join(o.path, "report.json"))
 	case err == nil && !info.Mode().IsRegular(): // a device or a pipe
-		if o.file, err = os.OpenFile(target, os.O_WRONLY, 0); err != nil {
+		// Not waiting for a reader: whoever forgot to start one shall be told.
+		o.file, err = os.OpenFile(target, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if errors.Is(err, syscall.ENXIO) {
+			return wrong("--output %s is a pipe that nobody reads: start its reader first", o.path)
+		}
+		if err != nil {
 			return cannot(err)
 		}
 		return nil
@@ -178,7 +183,7 @@ func (o *output) writeAs(sh *shell, l look, render func(report.Options) ([]byte,
 
 // print writes to standard output.
 func (o *output) print(sh *shell, b []byte) error {
-	return printed(sh.out.Write(b))
+	return sh.print(b)
 }
 
 func (o *output) store(b []byte) error {

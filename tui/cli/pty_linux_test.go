@@ -161,6 +161,7 @@ func TestTheScreenIsLeftWhole(t *testing.T) {
 		{name: "SIGINT", leave: kill(syscall.SIGINT), code: 130},
 		{name: "SIGTERM", leave: kill(syscall.SIGTERM), code: 143},
 		{name: "SIGHUP", leave: kill(syscall.SIGHUP), code: 129},
+		{name: "SIGQUIT", leave: kill(syscall.SIGQUIT), code: 131},
 		{name: "panic", env: faulty + "=panic", leave: func(*testing.T, *screenTest) {}, code: exitFailed},
 	} {
 		t.Run(c.name, func(t *testing.T) {

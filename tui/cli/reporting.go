@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"fairgate/fairness"
@@ -46,7 +47,20 @@ func (r *reporting) prepare(p *profiles.Profile, altered bool) error {
 		r.own = append(r.own, c)
 	}
 	r.altered, r.source = altered, p.Source
+	if sameFile(r.out.path, p.Source) {
+		return wrong("--output %s is the profile itself, which the report would replace: name another file", r.out.path)
+	}
 	return r.out.open()
+}
+
+// sameFile reports whether two names, or what they link to, are one file that exists.
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 // judge fills in a report's source and expectations. asIs tells that the run was what the profile says, to its planned end. It returns what was not

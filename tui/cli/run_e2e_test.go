@@ -219,7 +219,7 @@ func TestSignalsEndWithTheReport(t *testing.T) {
 	for _, c := range []struct {
 		signal syscall.Signal
 		code   int
-	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}, {syscall.SIGHUP, 129}} {
+	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}, {syscall.SIGHUP, 129}, {syscall.SIGQUIT, 131}} {
 		t.Run(c.signal.String(), func(t *testing.T) {
 			t.Parallel()
 			r := start(t, program, nil, "run", "agent", "--headless", "--duration", "1h", "--format", "json", "--expect", "jain>2")

@@ -48,10 +48,11 @@ type session struct {
 func (s *session) attack(parent context.Context) error {
 	defer s.report.out.discard()
 	s.stopper = newStopper(parent, func() {
-		s.sh.terminal.restore()
 		s.report.out.discard()
+		s.sh.terminal.restore(closed)
 	})
 	defer s.stopper.release()
+	s.sh.hurry = s.stopper.ctx.Done()
 	if s.screen && s.again != nil {
 		s.run = newRerun(s.run, s.again)
 	}
@@ -64,7 +65,7 @@ func (s *session) attack(parent context.Context) error {
 	if err := s.run.Wait(); fault == nil {
 		fault = err
 	}
-	s.sh.terminal.restore()
+	s.sh.terminal.restore(closed) // where it is stuck, a report that goes to a file needs not wait for it
 	var shadows []*fairness.Report
 	if live, ok := s.run.(interface{ Shadows() []*fairness.Report }); ok {
 		shadows = live.Shadows()
@@ -118,6 +119,7 @@ func (s *session) draw(ctx context.Context) error {
 	}()
 	dark := s.sh.darkBackground(s.look.theme)
 	s.sh.terminal.draw(true)
+	out := &patientFile{File: s.sh.out, hurry: either(ctx.Done(), s.run.Done())}
 	t := newTuner(s.run)
 	var lesson *tui.Lesson
 	if t.endless = s.lesson; s.lesson {
@@ -126,8 +128,8 @@ func (s *session) draw(ctx context.Context) error {
 	exit, err := tui.Run(ctx, t, tui.Options{
 		Keep: t.Keep, Save: t.Save, Settings: t.Settings, Lesson: lesson,
 		Renderer: s.sh.renderer(s.sh.out, s.look.colour, dark), ASCII: s.look.ascii, Theme: s.look.theme, LightBackground: !dark,
-	}, s.sh.in, s.sh.out)
-	if err == nil {
+	}, s.sh.in, out)
+	if err == nil && !out.stuck.Load() {
 		s.sh.terminal.draw(false) // it has cleaned up itself
 	}
 	if exit == tui.Interrupted {

@@ -18,11 +18,26 @@ type shell struct {
 	in, out, err *os.File
 	getenv       func(string) string
 	terminal     *terminal
+	hurry        <-chan struct{} // closed when nothing may wait for the terminal any more; nil: all that is written may wait
+}
+
+// print writes the result to standard output. A terminal that still shows the screen is given back first; one that
+// takes no output is waited for, until a signal says otherwise.
+func (sh *shell) print(b []byte) error {
+	if !term.IsTerminal(int(sh.out.Fd())) {
+		return printed(sh.out.Write(b))
+	}
+	sh.terminal.restore(sh.hurry)
+	return printed(writePatiently(sh.out, b, sh.hurry))
 }
 
 // note tells the user something on standard error. It never fails: a lost note must not end a run.
 func (sh *shell) note(format string, args ...any) {
-	fmt.Fprintf(sh.err, format+"\n", args...)
+	hurry := sh.hurry
+	if hurry != nil && !term.IsTerminal(int(sh.err.Fd())) {
+		hurry = nil
+	}
+	writePatiently(sh.err, fmt.Appendf(nil, format+"\n", args...), hurry)
 }
 
 // isTerminal reports whether f is one, and one that can do more than print lines.

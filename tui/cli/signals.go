@@ -32,7 +32,7 @@ func newStopper(parent context.Context, atOnce func()) *stopper {
 	s := &stopper{incoming: make(chan os.Signal, 2), pipe: make(chan os.Signal, 1), released: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancelCause(parent)
 	signal.Notify(s.pipe, syscall.SIGPIPE)
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.incoming, sig)
 		}

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"io"
+	"errors"
 	"os"
 	"sync"
 
@@ -16,6 +16,9 @@ type terminal struct {
 	state   *term.State // nil: standard input is no terminal
 	drawn   bool        // the screen is up
 }
+
+// closed is a reason to hurry from the start.
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 func newTerminal(in, out *os.File) *terminal {
 	t := &terminal{in: in, out: out}
@@ -35,15 +38,17 @@ func (t *terminal) draw(up bool) {
 // leaveScreen ends, in this order: bracketed paste, mouse reports, colours, the hidden cursor and the alternate screen.
 const leaveScreen = "\x1b[?2004l\x1b[?1006l\x1b[?1002l\x1b[?1003l\x1b[0m\x1b[?25h\x1b[?1049l"
 
-// restore may be called at any time and more than once.
-func (t *terminal) restore() {
+// restore may be called at any time and more than once. Once hurry is closed it does not wait long for a terminal that takes no output; what could
+// not be given back then, the next call tries again.
+func (t *terminal) restore(hurry <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.drawn {
-		io.WriteString(t.out, leaveScreen)
-		t.drawn = false
-	}
 	if t.state != nil {
 		term.Restore(int(t.in.Fd()), t.state)
+	}
+	if t.drawn {
+		if _, err := writePatiently(t.out, []byte(leaveScreen), hurry); !errors.Is(err, errStuck) {
+			t.drawn = false
+		}
 	}
 }

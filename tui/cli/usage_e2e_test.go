@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"fairgate/profiles"
@@ -12,6 +13,10 @@ import (
 // Wrong use is told in one clear message on standard error, before anything is attacked, and ends with 2.
 func TestWrongUse(t *testing.T) {
 	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	good := "limiter: {rate: 10/s}\nclients: [{name: web, kind: interactive}]\n"
 	for _, c := range []struct {
 		args    string
@@ -37,6 +42,8 @@ func TestWrongUse(t *testing.T) {
 		{args: "--transport tcp", says: []string{"--transport", `"tcp"`, "memory or loopback"}},
 		{args: "--format jsn", says: []string{"--format", `"jsn"`, "did you mean json?"}},
 		{args: "--output /nope/report.json", says: []string{"--output /nope/report.json", "no such file or directory"}},
+		{args: "MINE --output MINE", profile: good, says: []string{"--output", "is the profile itself", "another file"}},
+		{args: "--output " + pipe, says: []string{"--output " + pipe, "nobody reads", "start its reader"}},
 		{args: "--output " + dir, says: []string{"--output " + dir, "is a directory", "report.json"}},
 		{args: "--output=", says: []string{"--output", "empty"}},
 		{args: "--expect jain", says: []string{"--expect", `"jain"`, ">="}},
