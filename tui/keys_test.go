@@ -196,6 +196,22 @@ func TestEveryKeyInEveryView(t *testing.T) {
 // row is line n of the screen, counted from 0.
 func row(m Model, n int) string { return strings.Split(m.View(), "\n")[n] }
 
+// Keys typed faster than the terminal is read come as one message, and are all taken, in their order.
+func TestFastKeys(t *testing.T) {
+	source := &still{snap: starvedPicture()}
+	m := tell(tell(New(source, full), tea.WindowSizeMsg{Width: 80, Height: 24}), frameMsg{source.snap})
+	next, cmd := m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("pv+u")})
+	for cmd != nil {
+		next, cmd = next.Update(cmd())
+	}
+	if len(source.did) != 3 || source.did[0] != (StepPolicy{By: 1}) || source.did[2] != (Undo{}) || next.(Model).scale != linear {
+		t.Errorf("did %v, scale %v", source.did, next.(Model).scale)
+	}
+	if next = press(m, "/", "web"); next.(Model).order.filter != "web" {
+		t.Errorf("filter %q", next.(Model).order.filter)
+	}
+}
+
 // A run that cannot be tuned further has no keys for it, and its help none either.
 func TestKeysOfWhatCannotBeDoneAreOff(t *testing.T) {
 	var did []Command

@@ -181,7 +181,7 @@ func (m Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		return m.leave(Failed)
 	case tea.KeyMsg:
 		m.trouble, m.news = "", ""
-		m, cmd = m.press(msg)
+		m, cmd = m.pressAll(msg)
 	}
 	m.top = m.clampTop(m.top)
 	m.chosen = m.clampChosen()
@@ -206,6 +206,23 @@ func (m Model) over() bool { return m.latest != nil && m.latest.Done && !m.pause
 func (m Model) leave(e Exit) (tea.Model, tea.Cmd) {
 	m.exit = e
 	return m, tea.Quit
+}
+
+// pressAll takes keys that came so fast that they are one message as what they are: one after the other.
+func (m Model) pressAll(msg tea.KeyMsg) (Model, tea.Cmd) {
+	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 {
+		return m.press(msg)
+	}
+	var all []tea.Cmd
+	for _, r := range msg.Runes {
+		one := msg
+		one.Runes = []rune{r}
+		var cmd tea.Cmd
+		if m, cmd = m.press(one); cmd != nil {
+			all = append(all, cmd)
+		}
+	}
+	return m, tea.Batch(all...)
 }
 
 // press does what a key is bound to.
