@@ -42,7 +42,6 @@ func TestWrongUse(t *testing.T) {
 		{args: "--transport tcp", says: []string{"--transport", `"tcp"`, "memory or loopback"}},
 		{args: "--format jsn", says: []string{"--format", `"jsn"`, "did you mean json?"}},
 		{args: "--output /nope/report.json", says: []string{"--output /nope/report.json", "no such file or directory"}},
-		{args: "MINE --output MINE", profile: good, says: []string{"--output", "is the profile itself", "another file"}},
 		{args: "--output " + pipe, says: []string{"--output " + pipe, "nobody reads", "start its reader"}},
 		{args: "--output " + dir, says: []string{"--output " + dir, "is a directory", "report.json"}},
 		{args: "--output=", says: []string{"--output", "empty"}},
@@ -303,6 +302,25 @@ func TestBuiltInProfilesArePrinted(t *testing.T) {
 		a, b := reportOf(t, mine.out), reportOf(t, built.out)
 		if a.Aggregate != b.Aggregate || a.Source == b.Source {
 			t.Errorf("%s printed and read again gives %+v, the built-in one %+v; sources %q, %q", name, a.Aggregate, b.Aggregate, a.Source, b.Source)
+		}
+	}
+}
+
+// A report that would replace the profile it is about is refused, also by another name.
+func TestTheProfileIsNoOutput(t *testing.T) {
+	const text = "limiter: {rate: 10/s}\nclients: [{name: web, kind: interactive}]\n"
+	mine := profile(t, text)
+	link := filepath.Join(t.TempDir(), "link.json")
+	if err := os.Symlink(mine, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, output := range []string{mine, link} {
+		got := fairgate(t, "simulate", mine, "--output", output)
+		if got.code != exitUsage || !strings.Contains(got.err, "is the profile itself") || !strings.Contains(got.err, "another file") {
+			t.Errorf("--output %s: exit code %d, %s", output, got.code, got.err)
+		}
+		if b, err := os.ReadFile(mine); err != nil || string(b) != text {
+			t.Errorf("--output %s: the profile is now %q (%v)", output, b, err)
 		}
 	}
 }
