@@ -195,7 +195,7 @@ func TestSettingsAreWrittenAsTheyAreShown(t *testing.T) {
 			if s.Value == "none" || s.Value == "0" {
 				continue
 			}
-			if err := u.Do(tui.Set{Client: s.Client, Name: s.Name, Value: s.Value}); err != nil {
+			if err := u.Do(tui.Set(s)); err != nil {
 				t.Errorf("%s: %s of %q to %q: %v", name, s.Name, s.Client, s.Value, err)
 			}
 		}
