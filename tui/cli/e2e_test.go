@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	// Most tests wait for a program far more than they compute, so more of them than processors may run at once.
 	flag.Parse()
 	if n := flag.Lookup("test.parallel"); n.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
-		flag.Set("test.parallel", "16")
+		flag.Set("test.parallel", "8")
 	}
 	os.Exit(m.Run())
 }
