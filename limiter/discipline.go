@@ -16,6 +16,8 @@ type discipline interface {
 	serve(client int, cost int64, weight int64)
 	// fresh reports whether the client could be forgotten.
 	fresh(client int) bool
+	// copy is a copy of it, in the memory of to when that is of its kind.
+	copy(to discipline) discipline
 }
 
 // startTime is start-time fair queueing (Goyal, Vin and Cheng, 1996). Virtual time v counts what a client of weight 1

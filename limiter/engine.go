@@ -94,7 +94,7 @@ func newRule(now time.Duration, c Config, r *roster) (rule, error) {
 	case Global, PerClient:
 		return newCapped(now, c, r)
 	}
-	return nil, wrong("policy", "%s is not built yet", c.Policy)
+	return nil, wrong("policy", "%q is unknown", c.Policy)
 }
 
 // delayed is an admission whose Wait is the delay of a shaping limit.

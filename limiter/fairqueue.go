@@ -17,10 +17,11 @@ import (
 //
 // The next in line is never passed over because a cheaper attempt behind it would fit: it would starve.
 //
-// A refusal's needed wait is when the attempt would pass at once: when all that waits now has been served and its own tokens are there. It is exact
-// where tokens flow steadily and nothing that waits gives up or runs out of time before, which can only make it shorter; with windows, refills
-// by periods, or slots it is an estimate, and where something that waits costs the whole burst it may be a nanosecond short: a full bucket spills what the
-// last nanosecond brought too much.
+// A refusal's needed wait is when the attempt would pass at once: when all that waits now has been served or has run out of time, and its own
+// tokens are there; see rehearsal for how that is found. With slots it is an estimate, for nobody knows when an attempt will end.
+//
+// Settle may come late. Tokens are then taken when it comes, since that is when the attempt passes, but whoever could have passed in time is
+// not refused for having waited too long.
 type fairQueue struct {
 	*gate
 	lanes
@@ -30,7 +31,14 @@ type fairQueue struct {
 	perLane  int32
 	maxWait  time.Duration
 	slots    int32 // in flight of each client; 0: any number
+	largest  int64 // cost that the limit ever lets pass
+	spilling int   // attempts that wait and cost as much
 	releases []cadence
+
+	changed   time.Duration // when anything last changed that decides who is next and when
+	passes    time.Duration // when the next in line may pass, as seen then
+	known     bool          // that passes is up to date
+	rehearsed rehearsal
 }
 
 func newFairQueue(now time.Duration, c Config, r *roster) (rule, error) {
@@ -38,7 +46,7 @@ func newFairQueue(now time.Duration, c Config, r *roster) (rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &fairQueue{gate: g, lanes: newLanes(), order: c.Order, roster: r, perLane: int32(c.Queue.PerClient), maxWait: c.Queue.MaxWait}
+	q := &fairQueue{gate: g, largest: g.capacity(), lanes: newLanes(), order: c.Order, roster: r, perLane: int32(c.Queue.PerClient), maxWait: c.Queue.MaxWait, changed: now}
 	switch c.Order {
 	case DeficitRound:
 		q.discipline = &deficitRound{turn: nobody, quantum: c.Quantum, roster: r}
@@ -56,7 +64,8 @@ func newFairQueue(now time.Duration, c Config, r *roster) (rule, error) {
 	return q, nil
 }
 
-func (q *fairQueue) join(_ time.Duration, client int, added bool) {
+func (q *fairQueue) join(now time.Duration, client int, added bool) {
+	q.touch(now)
 	q.lanes.open(client)
 	q.discipline.open(client, added)
 	if q.slots > 0 {
@@ -80,6 +89,7 @@ func (q *fairQueue) arrive(now time.Duration, a Attempt) Decision {
 		if _, others := q.next(); !others {
 			q.take(now, a.Client, a.Cost)
 			q.serve(a.Client, a.Cost, q.roster.members[a.Client].weight)
+			q.touch(now)
 			return Decision{}
 		}
 	}
@@ -95,11 +105,24 @@ func (q *fairQueue) mayFly(client int) bool {
 }
 
 // enqueue puts an attempt at the end of its lane, however many there are.
-func (q *fairQueue) enqueue(_ time.Duration, w waiting) {
+func (q *fairQueue) enqueue(now time.Duration, w waiting) {
 	q.push(w)
+	if w.Cost >= q.largest {
+		q.spilling++
+	}
 	if q.lane[w.Client].count == 1 {
 		q.lineUp(w.Client)
 	}
+	if q.count == 1 {
+		q.touch(now)
+	}
+	q.known, q.rehearsed.valid = false, false // it may be its turn, but what could have passed before still could
+}
+
+// touch says that something changed, so that what was foreseen is no more.
+func (q *fairQueue) touch(now time.Duration) {
+	q.changed, q.known = max(q.changed, now), false
+	q.rehearsed.valid = false
 }
 
 // lineUp tells the discipline how it stands with a client after its lane or its slots changed.
@@ -115,116 +138,131 @@ func (q *fairQueue) lineUp(client int) {
 	}
 }
 
+// turn is whose turn it is and when that attempt can pass; at once when it never can, to be refused.
+func (q *fairQueue) turn() (client int, at time.Duration, ok bool) {
+	if client, ok = q.next(); !ok {
+		return 0, 0, false
+	}
+	if !q.known {
+		wait, _ := q.wait(q.changed, client, q.head(client).Cost)
+		if q.passes = q.changed; wait < Never {
+			q.passes = timeUp(q.changed, wait)
+		}
+		q.known = true
+	}
+	return client, q.passes, true
+}
+
+// patience is when the attempt that has waited longest runs out of it.
+func (q *fairQueue) patience() time.Duration { return timeUp(q.since(q.oldest), q.maxWait) }
+
 func (q *fairQueue) due(now time.Duration) (time.Duration, bool) {
 	if q.count == 0 {
 		return 0, false
 	}
-	at := timeUp(q.since(q.oldest), q.maxWait)
-	if client, ok := q.next(); ok {
-		wait, _ := q.wait(now, client, q.head(client).Cost)
-		if wait == Never {
-			wait = 0 // to be refused
-		}
-		at = min(at, timeUp(now, wait))
+	at := q.patience()
+	if _, passes, ok := q.turn(); ok {
+		at = min(at, passes)
 	}
-	return at, true
+	return max(now, at), true
 }
 
-// settle first refuses what waited too long, then admits whose turn it is. Who has waited exactly the longest wait may still be
-// admitted.
 func (q *fairQueue) settle(now time.Duration) (Attempt, Decision, bool) {
-	if q.count == 0 {
-		return Attempt{}, Decision{}, false
+	w, d, ok := q.step(now)
+	if ok && d.By == ByWait {
+		d.Wait = q.needed(now, w.Attempt)
 	}
-	if now-q.since(q.oldest) > q.maxWait {
-		return q.expire(now)
-	}
-	if client, ok := q.next(); ok {
-		cost := q.head(client).Cost
-		switch wait, by := q.wait(now, client, cost); wait {
-		case Never: // the burst was lowered while it waited
-			w := q.drop(q.lane[client].first)
-			return w.Attempt, Decision{Verdict: Rejected, By: by, Wait: Never}, true
-		case 0:
-			q.take(now, client, cost)
-			q.serve(client, cost, q.roster.members[client].weight)
-			w, _ := q.remove(q.lane[client].first)
-			// The engine counts it as in flight only after this.
-			if q.slots > 0 && q.roster.members[client].inFlight+1 >= q.slots && q.lane[client].count > 0 {
-				q.rest(client, false)
-			} else {
-				q.lineUp(client)
-			}
-			return w.Attempt, Decision{}, true
-		}
-	}
-	if now-q.since(q.oldest) == q.maxWait {
-		return q.expire(now)
-	}
-	return Attempt{}, Decision{}, false
+	return w.Attempt, d, ok
 }
 
-func (q *fairQueue) expire(now time.Duration) (Attempt, Decision, bool) {
-	w := q.drop(q.oldest)
-	return w.Attempt, Decision{Verdict: Rejected, By: ByWait, Wait: q.needed(now, w.Attempt)}, true
+// step hands out what comes first at or before now: the attempt whose turn it is, or the one that has waited too long. Who has waited exactly the
+// longest wait may still be admitted. Of a refusal for waiting the needed wait is left out.
+func (q *fairQueue) step(now time.Duration) (waiting, Decision, bool) {
+	if q.count == 0 {
+		return waiting{}, Decision{}, false
+	}
+	patience := q.patience()
+	client, at, ok := q.turn()
+	if !ok || at > now || at > patience {
+		if patience > now {
+			return waiting{}, Decision{}, false
+		}
+		return q.drop(now, q.oldest), Decision{Verdict: Rejected, By: ByWait}, true
+	}
+	first := q.lane[client].first
+	cost := q.places[first].Cost
+	if wait, by := q.wait(now, client, cost); wait > 0 { // the burst was lowered while it waited
+		return q.drop(now, first), Decision{Verdict: Rejected, By: by, Wait: wait}, true
+	}
+	foreseen := q.rehearsed.valid && at == now
+	q.take(now, client, cost)
+	q.serve(client, cost, q.roster.members[client].weight)
+	w, _ := q.remove(first)
+	if w.Cost >= q.largest {
+		q.spilling--
+	}
+	// The engine counts it as in flight only after this.
+	if q.slots > 0 && q.roster.members[client].inFlight+1 >= q.slots && q.lane[client].count > 0 {
+		q.rest(client, false)
+	} else {
+		q.lineUp(client)
+	}
+	q.touch(now)
+	q.rehearsed.valid = foreseen
+	return w, Decision{}, true
 }
 
 // drop takes a waiting attempt out unserved.
-func (q *fairQueue) drop(i int32) waiting {
+func (q *fairQueue) drop(now time.Duration, i int32) waiting {
+	foreseen := q.rehearsed.valid && now == timeUp(q.since(i), q.maxWait)
 	w, wasHead := q.remove(i)
+	if w.Cost >= q.largest {
+		q.spilling--
+	}
 	if wasHead {
 		q.lineUp(w.Client)
 	}
+	q.touch(now)
+	q.rehearsed.valid = foreseen
 	return w
 }
 
-func (q *fairQueue) cancel(_ time.Duration, a Attempt) bool {
+func (q *fairQueue) cancel(now time.Duration, a Attempt) bool {
 	i, ok := q.find(a)
 	if ok {
-		q.drop(i)
+		q.drop(now, i)
+		q.rehearsed.valid = false
 	}
 	return ok
 }
 
 func (q *fairQueue) leave(time.Duration, int) {}
 
-func (q *fairQueue) evict(time.Duration) (waiting, bool) {
+func (q *fairQueue) evict(now time.Duration) (waiting, bool) {
 	if q.count == 0 {
 		return waiting{}, false
 	}
-	return q.drop(q.oldest), true
+	return q.drop(now, q.oldest), true
 }
 
 func (q *fairQueue) release(now time.Duration, client int) {
 	if q.slots > 0 {
 		q.releases[client].observe(now)
 		q.lineUp(client)
+		q.touch(now)
 	}
-}
-
-// needed is when the attempt would pass at once if nobody else came, at least a nanosecond.
-func (q *fairQueue) needed(now time.Duration, a Attempt) time.Duration {
-	wait := q.backlog(now, saturated(q.cost(), a.Cost))
-	if q.count > 0 {
-		// By then whatever still waits has run out of time.
-		own, _ := q.wait(now, a.Client, a.Cost)
-		wait = min(wait, timeUp(timeUp(q.since(q.newest), q.maxWait)-now, own))
-	}
-	if q.slots > 0 && !q.mayFly(a.Client) {
-		wait = max(wait, q.releases[a.Client].next(now))
-	}
-	return max(1, wait)
 }
 
 func (q *fairQueue) forget(now time.Duration, client int) {
 	if client == everybody {
 		q.renewGlobal(now)
+		q.touch(now)
 	}
 }
 
 func (q *fairQueue) fresh(now time.Duration, client int) bool {
 	if st, ok := q.discipline.(*startTime); ok && q.count == 0 {
-		if held, capacity := q.holds(now); held == capacity {
+		if q.global[0].Remaining(now) == q.forms[0].capacity {
 			st.idle()
 		}
 	}
@@ -233,6 +271,7 @@ func (q *fairQueue) fresh(now time.Duration, client int) bool {
 
 func (q *fairQueue) inherit(now time.Duration, old rule, how Inherit) {
 	q.gate.inherit(now, old, how)
+	q.touch(now)
 	o, ok := old.(*fairQueue)
 	if !ok {
 		return

@@ -7,7 +7,8 @@ import (
 )
 
 // mostAhead is how many buckets that become full fill looks ahead past: that many it takes to make a wait of one client inexact.
-const mostAhead = 1 << 14
+// A refusal costs the more the further it looks.
+const mostAhead = 128
 
 // fill is how long it takes until as many drops as gain have fallen on the client's two buckets, if nobody takes any. It follows the buckets
 // of all in the order in which they become full, for with each of them more falls on those that are left. It is exact, unless
@@ -34,9 +35,8 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 				span = min(span, r.untilTheta(&s, nextTheta.key))
 			}
 		}
-		fall := func(d time.Duration) (spare, own uint64) {
-			at := s
-			r.pass(&at, d)
+		// fall is what falls on the client's two until at.
+		fall := func(at *sky) (spare, own uint64) {
 			if spareWet {
 				spare = min(spareLack, product(at.v-s.v, weight))
 			}
@@ -45,17 +45,21 @@ func (r *rain) fill(client int, gain uint64) time.Duration {
 			}
 			return spare, own
 		}
-		fallen := func(d time.Duration) uint64 {
-			spare, own := fall(d)
-			return addCapped(spare, own)
+		then := s
+		if span < Never {
+			r.pass(&then, span)
 		}
-		if span == Never || fallen(span) >= gain {
-			d := r.search(&s, b, weight, spareWet, ownWet, gain, span, fallen)
+		spare, own := fall(&then)
+		if span == Never || addCapped(spare, own) >= gain {
+			d := r.search(&s, b, weight, spareWet, ownWet, gain, span, func(d time.Duration) uint64 {
+				at := s
+				r.pass(&at, d)
+				return addCapped(fall(&at))
+			})
 			return timeUp(s.last-start, d)
 		}
-		spare, own := fall(span)
 		gain, spareLack, ownLack = gain-spare-own, spareLack-spare, ownLack-own
-		r.pass(&s, span)
+		s = then
 		if moreV && nextV.key <= s.v {
 			c := v.pop()
 			s.weights -= uint64(r.weight[c])

@@ -1,6 +1,9 @@
 package limiter
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // A gate is the limits that an attempt has to pass at once: the global one with its further bandwidths and,
 // where the policy gives each client one, the client's own. It first asks all and then takes from all, so that
@@ -27,11 +30,17 @@ func newGate(now time.Duration, c Config, perClient bool) (*gate, error) {
 		g.forms, g.global, g.ids = append(g.forms, f), append(g.global, f.one(now)), append(g.ids, id)
 		return nil
 	}
-	if err := add("", c.globalSpec()); err != nil {
+	if err := add(firstLimit, c.globalSpec()); err != nil {
 		return nil, pathed("rate", err)
 	}
+	unnamed := 0
 	for _, b := range c.Bandwidths {
-		if err := add(b.ID, c.bandwidthSpec(b)); err != nil {
+		id := b.ID
+		if id == "" { // paired in their order
+			id = "\x00" + strconv.Itoa(unnamed)
+			unnamed++
+		}
+		if err := add(id, c.bandwidthSpec(b)); err != nil {
 			return nil, pathed("bandwidths", err)
 		}
 	}

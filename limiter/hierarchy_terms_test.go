@@ -35,15 +35,15 @@ func TestADearAttemptPassesOnCredit(t *testing.T) {
 
 // The wait of a client under the rain follows the buckets of all the others, however many become full before.
 func TestTheWaitAmongManyClientsIsExact(t *testing.T) {
-	const clients = 200
+	const clients = 100
 	played := func() *scene {
-		s := play(t, Config{Policy: Hierarchical, Rate: rate("1000/s"), Burst: 2000})
+		s := play(t, Config{Policy: Hierarchical, Rate: rate("1000/s"), Burst: 1000})
 		for i := range clients {
 			name := fmt.Sprint(i)
 			s.clients[name] = s.Join(0, Client{Name: name})
 		}
 		for i := range clients {
-			s.admitted(0, fmt.Sprint(i), 1+i/25)
+			s.admitted(0, fmt.Sprint(i), 1+i/13)
 		}
 		s.admitted(0, "0", 20)
 		return s

@@ -63,9 +63,7 @@ func (g *gate) inspect(now time.Duration, s *State) {
 	for i, f := range g.forms {
 		name := "global"
 		if i > 0 {
-			if name = g.ids[i]; name == "" {
-				name = f.rate.String()
-			}
+			name = bandwidthName(g.ids[i], f.rate)
 		}
 		s.Global = append(s.Global, f.level(now, name, g.global[i]))
 	}
@@ -78,6 +76,14 @@ func (g *gate) inspect(now time.Duration, s *State) {
 			s.Clients[i].Own = &l
 		}
 	}
+}
+
+// bandwidthName is what a further limit is called: its id, else its rate.
+func bandwidthName(id string, r Rate) string {
+	if id == "" || id[0] == 0 {
+		return r.String()
+	}
+	return id
 }
 
 func (f *form) level(now time.Duration, name string, c Counter) Level {

@@ -20,11 +20,13 @@ func (e *engine) Reconfigure(now time.Duration, cfg Config) error {
 		if !ok {
 			break
 		}
-		if q, queues := next.(*fairQueue); queues {
+		e.orphans = append(e.orphans, w)
+	}
+	if q, queues := next.(*fairQueue); queues { // also those from a queue before the last
+		for _, w := range e.orphans {
 			q.enqueue(now, w)
-		} else {
-			e.orphans = append(e.orphans, w)
 		}
+		e.orphans = e.orphans[:0]
 	}
 	if s, ok := e.teller.(*slots); ok && cfg.RetryAfter == RetrySlot {
 		s.each = perSecondUp(cfg.Enforced()) // places that were promised stay promised
@@ -55,9 +57,30 @@ type gated interface{ limits() *gate }
 
 func (g *gate) limits() *gate { return g }
 
-// holds is what the global limit has left, and the most that it may have.
-func (g *gate) holds(now time.Duration) (remaining, capacity int64) {
-	return g.global[0].Remaining(now), g.forms[0].capacity
+// A holder tells what its limit of an id holds and may hold; the first limit's id is firstLimit.
+type holder interface {
+	holds(now time.Duration, id string) (remaining, capacity int64, ok bool)
+}
+
+// firstLimit pairs the configuration's own limit with its successor; no bandwidth can have this id.
+const firstLimit = "\x00first"
+
+// limit is where in forms the limit of an id is.
+func (g *gate) limit(id string) (int, bool) {
+	for i, known := range g.ids {
+		if known == id {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (g *gate) holds(now time.Duration, id string) (remaining, capacity int64, ok bool) {
+	i, ok := g.limit(id)
+	if !ok {
+		return 0, 0, false
+	}
+	return g.global[i].Remaining(now), g.forms[i].capacity, true
 }
 
 // inherit takes over the levels of another rule's limits.
@@ -69,11 +92,14 @@ func (g *gate) inherit(now time.Duration, old rule, how Inherit) {
 		g.inheritGate(now, o.limits(), how)
 		return
 	}
-	if o, ok := old.(interface {
-		holds(time.Duration) (int64, int64)
-	}); ok {
-		held, capacity := o.holds(now)
-		g.forms[0].fill(now, g.global[0], grant(how, held, capacity, g.forms[0].capacity))
+	o, ok := old.(holder)
+	if !ok {
+		return
+	}
+	for i, id := range g.ids {
+		if held, capacity, ok := o.holds(now, id); ok {
+			g.forms[i].fill(now, g.global[i], grant(how, held, capacity, g.forms[i].capacity))
+		}
 	}
 }
 

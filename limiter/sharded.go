@@ -13,11 +13,15 @@ import (
 //	arrive ─┼─► shard 1: 1/n
 //	        └─► shard 2: 1/n
 //
-// A refusal comes from one shard while another may have tokens left: that is what sharding costs, and the needed wait is that
-// shard's. Where the routing is at random, coming again at that time may meet another shard.
+// A refusal comes from one shard while another may have tokens left: that is what sharding costs. The needed wait is that of the shard that the
+// attempt would meet if it came again and nobody else came between: pinned the same one, in turn the next, which may have what it asks for at
+// once. Where the routing is at random nobody knows which that will be, and the wait is a documented estimate: that of the shard that refused.
 //
 // Divided, admissions of all stay within the limit. An exchange divides it anew, by what each shard was asked since the last
-// one; levels stay as they are, cut to the new bursts, so that dividing never mints.
+// one; levels stay as they are, cut to the new bursts, so that dividing never mints. It counts for the moment at which it is due, whoever comes after
+// that first. What a shard will have after the next exchange hangs on what others ask of theirs until then, so that waits that reach beyond it
+// are a documented estimate too: with what the division is now, and where a shard has too small a part of the burst for an attempt, until the next exchange, which
+// may give it a larger one.
 type sharded struct {
 	immediate
 	shards   []*gate
@@ -78,7 +82,31 @@ func (s *sharded) arrive(now time.Duration, a Attempt) Decision {
 			return Decision{}
 		}
 	}
+	if s.cfg.Routing == RoundRobin {
+		wait, _ = s.shards[s.turn].wait(now, a.Client, a.Cost)
+		wait = max(1, wait)
+	}
+	if wait == Never && s.cfg.Exchange > 0 && s.mayGrow(a.Cost) {
+		wait = s.exchange - now
+	}
 	return Decision{Verdict: Rejected, By: by, Wait: wait}
+}
+
+// mayGrow reports whether some division of the limit gives one shard enough for an attempt of that cost.
+func (s *sharded) mayGrow(cost int64) bool {
+	rest := int64(len(s.shards)) - 1 // each other shard keeps a token
+	most := s.cfg.Burst - rest
+	if s.cfg.Algorithm.windowed() {
+		most = s.cfg.windowRate().Tokens - rest
+	}
+	for _, b := range s.cfg.Bandwidths { // which are divided evenly for good
+		share := b.Burst
+		if s.cfg.Algorithm.windowed() {
+			share = b.Rate.Tokens
+		}
+		most = min(most, share/int64(len(s.shards)))
+	}
+	return cost <= most
 }
 
 // route is the shard that the attempt goes to, and the second choice where there is one.
@@ -124,6 +152,7 @@ func (g *gate) fuller(now time.Duration, o *gate) bool {
 // divideAnew divides the limit by what each shard was asked. Several exchanges that fell due while nobody came are one. A shard that
 // nobody asked keeps a small part, to be there when somebody comes.
 func (s *sharded) divideAnew(now time.Duration) {
+	due := s.exchange
 	passed := (now - s.exchange) / s.cfg.Exchange
 	s.exchange = timeUp(s.exchange, (passed+1)*s.cfg.Exchange)
 	shares, asked := make([]int64, len(s.demand)), int64(0)
@@ -140,25 +169,29 @@ func (s *sharded) divideAnew(now time.Duration) {
 		return // cannot be: equal shares passed
 	}
 	for i, cfg := range each {
-		g, err := newGate(now, cfg, false)
+		g, err := newGate(due, cfg, false)
 		if err != nil {
 			return
 		}
-		g.inheritGate(now, s.shards[i], AsIs)
+		g.inheritGate(due, s.shards[i], AsIs)
 		s.shards[i] = g
 	}
 }
 
 func (s *sharded) quotas(now time.Duration, _ int, to []Quota) []Quota {
-	l := s.sum(now)
+	l := s.sum(now, 0)
 	return append(to, Quota{Name: "global", Rate: l.Rate, Burst: l.Capacity, Remaining: l.Remaining, Reset: l.Reset})
 }
 
-// sum is all shards as one level.
-func (s *sharded) sum(now time.Duration) Level {
+// sum is the limit i of all shards as one level: 0 is the first, then come the further bandwidths.
+func (s *sharded) sum(now time.Duration, i int) Level {
 	sum := Level{Name: "global", Rate: s.cfg.Enforced()}
+	if i > 0 {
+		b := s.cfg.Bandwidths[i-1]
+		sum.Name, sum.Rate = bandwidthName(b.ID, b.Rate), b.Rate
+	}
 	for _, g := range s.shards {
-		l := g.forms[0].level(now, "", g.global[0])
+		l := g.forms[i].level(now, "", g.global[i])
 		sum.Capacity = saturated(sum.Capacity, l.Capacity)
 		sum.Remaining = saturated(sum.Remaining, l.Remaining)
 		sum.Reset = max(sum.Reset, l.Reset)
@@ -166,9 +199,13 @@ func (s *sharded) sum(now time.Duration) Level {
 	return sum
 }
 
-func (s *sharded) holds(now time.Duration) (remaining, capacity int64) {
-	l := s.sum(now)
-	return l.Remaining, l.Capacity
+func (s *sharded) holds(now time.Duration, id string) (remaining, capacity int64, ok bool) {
+	i, ok := s.shards[0].limit(id)
+	if !ok {
+		return 0, 0, false
+	}
+	l := s.sum(now, i)
+	return l.Remaining, l.Capacity, true
 }
 
 // inherit goes on with the very shards where the limit did not change, and takes over shard by shard where both divide it evenly among
@@ -191,17 +228,20 @@ func (s *sharded) inherit(now time.Duration, old rule, how Inherit) {
 			return
 		}
 	}
-	o, ok := old.(interface {
-		holds(time.Duration) (int64, int64)
-	})
+	o, ok := old.(holder)
 	if !ok {
 		return
 	}
-	held, capacity := o.holds(now)
-	_, all := s.holds(now)
-	target := grant(how, held, capacity, all)
-	for _, g := range s.shards {
-		g.forms[0].fill(now, g.global[0], muldiv(target, g.forms[0].capacity, all))
+	for i, id := range s.shards[0].ids {
+		held, capacity, ok := o.holds(now, id)
+		if !ok {
+			continue
+		}
+		all := s.sum(now, i).Capacity
+		target := grant(how, held, capacity, all)
+		for _, g := range s.shards {
+			g.forms[i].fill(now, g.global[i], muldiv(target, g.forms[i].capacity, all))
+		}
 	}
 }
 
@@ -221,7 +261,9 @@ func (s *sharded) forget(now time.Duration, client int) {
 func (s *sharded) fresh(time.Duration, int) bool { return true }
 
 func (s *sharded) inspect(now time.Duration, st *State) {
-	st.Global = append(st.Global, s.sum(now))
+	for i := range s.shards[0].forms {
+		st.Global = append(st.Global, s.sum(now, i))
+	}
 	for i, g := range s.shards {
 		l := g.forms[0].level(now, "", g.global[0])
 		l.Name, l.Demand = shardName(i), s.demand[i]
