@@ -100,8 +100,13 @@ func TestVegetaReadsWhatRunRecords(t *testing.T) {
 			if r.Mode != "recorded" || r.Aggregate.AdmittedCount != live.Aggregate.AdmittedCount || r.Aggregate.RejectedCount != live.Aggregate.RejectedCount {
 				t.Errorf("%s as %s: %+v, the run %+v", ending, to, r.Aggregate, live.Aggregate)
 			}
-			if r.Fairness.Verdict != live.Fairness.Verdict {
-				t.Errorf("%s as %s: %s, the run %s", ending, to, r.Fairness.Verdict, live.Fairness.Verdict)
+			for _, c := range r.Clients {
+				for _, l := range live.Clients {
+					if c.Name == l.Name && (c.Admitted != l.Admitted || c.Rejected != l.Rejected || c.GaveUp != l.GaveUp) {
+						t.Errorf("%s as %s: %s %d admitted, %d rejected, %d gave up; in the run %d, %d, %d", ending, to, c.Name,
+							c.Admitted, c.Rejected, c.GaveUp, l.Admitted, l.Rejected, l.GaveUp)
+					}
+				}
 			}
 		}
 	}
