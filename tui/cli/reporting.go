@@ -88,6 +88,7 @@ func (r *reporting) finish(sh *shell, rep *fairness.Report, early bool, l look, 
 	if err := r.out.write(sh, rep, l, shadows...); err != nil {
 		return err
 	}
+	sh.terminal.restore(sh.hurry) // a stuck terminal was left alone until the report was safe
 	if r.out.path != "" && r.out.path != "-" {
 		sh.note("fairgate: %s: %s (report in %s)", rep.Fairness.Verdict, rep.Fairness.Why, r.out.path)
 	}
