@@ -51,7 +51,7 @@ func (c *capped) join(now time.Duration, client int, added bool) {
 
 func (c *capped) arrive(now time.Duration, a Attempt) Decision {
 	wait, by := c.wait(now, a.Client, a.Cost)
-	if c.perFlow > 0 && c.roster.members[a.Client].inFlight >= c.perFlow {
+	if c.perFlow > 0 && c.roster.members[a.Client].inFlight+c.roster.delayed(a.Client) >= c.perFlow {
 		if estimate := c.releases[a.Client].next(now); estimate >= wait {
 			wait, by = estimate, ByInFlight
 		}
@@ -77,19 +77,34 @@ func (c *capped) forget(now time.Duration, client int) {
 }
 
 func (c *capped) fresh(now time.Duration, client int) bool {
-	return c.own == nil || c.own.at(client).Fresh(now)
+	return (c.own == nil || c.own.at(client).Fresh(now)) && (c.perFlow == 0 || c.releases[client].forgotten(now))
+}
+
+// recall takes over the clients' own limits from a rule that was set aside.
+func (c *capped) recall(now time.Duration, old rule, how Inherit) {
+	if o, ok := old.(*capped); ok && how != Reset {
+		c.inheritOwn(now, o.gate, how)
+	}
 }
 
 // A cadence is how often attempts of a client end, which is how often a place in flight comes free. What an attempt in
 // flight needs cannot be known, so the wait for a place is an estimate: the smoothed time between two ends, counted
-// from the last one, and at least a nanosecond. With no end seen yet it is one second.
+// from the last one, and at least a nanosecond. With no end seen yet, or none for a long time, it is one second.
 type cadence struct {
 	last time.Duration
 	gap  time.Duration // 0: unknown
 	seen bool
 }
 
+// forgotten reports whether what was seen says nothing any more: the last end is ten usual gaps and ten seconds past.
+func (c *cadence) forgotten(now time.Duration) bool {
+	return !c.seen || (now-c.last-10*time.Second)/10 >= c.gap
+}
+
 func (c *cadence) observe(now time.Duration) {
+	if c.forgotten(now) {
+		*c = cadence{}
+	}
 	if c.seen {
 		gap := max(1, now-c.last)
 		if c.gap == 0 {
@@ -102,7 +117,7 @@ func (c *cadence) observe(now time.Duration) {
 }
 
 func (c *cadence) next(now time.Duration) time.Duration {
-	if c.gap == 0 {
+	if c.gap == 0 || c.forgotten(now) {
 		return time.Second
 	}
 	if c.gap > math.MaxInt64-c.last {

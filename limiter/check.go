@@ -90,6 +90,8 @@ func (c Config) checkGlobal() error {
 		return wrong("forget_after", "%s must be above zero, or left out", c.ForgetAfter)
 	case c.MaxReserved != nil && *c.MaxReserved < 0:
 		return wrong("max_reserved", "%d must be at least 0 (nothing may be reserved), or left out (no bound)", *c.MaxReserved)
+	case c.MaxReserved != nil && *c.MaxReserved > 0:
+		return wrong("max_reserved", "%d: a policy answers attempts at once or lets them wait, and reserves nothing: write 0, or leave it out", *c.MaxReserved)
 	case c.Refill != Greedy && c.Algorithm != AlgorithmTokenBucket:
 		return wrong("refill", "%s is a way of filling token buckets; %s has no refill: leave it out", c.Refill, c.Algorithm)
 	case c.Initial != nil && c.Algorithm != AlgorithmTokenBucket:

@@ -138,7 +138,7 @@ type Config struct {
 	Routing     Routing
 	Keep        bool          // sharded: each instance enforces the whole rate (divide: false)
 	Exchange    time.Duration // sharded: the limit is divided anew by demand this often; 0: never
-	MaxReserved *int64        // how far a level may be reserved below zero; nil: no bound; 0: nothing may be reserved
+	MaxReserved *int64        // how far a level may be reserved below zero; policies reserve nothing, so nil or 0 (quota has reservations)
 	Shape       bool          // leaky-bucket: admitted attempts are really delayed
 	Delay       int64         // shaping: so many attempts in excess pass without delay (nginx's delay=)
 	ForgetAfter time.Duration // idle state is dropped after this, whatever it holds; 0: only when it equals a fresh one

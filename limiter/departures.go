@@ -42,22 +42,12 @@ func (d *departures) take(now time.Duration) (Attempt, bool) {
 	return a, true
 }
 
-// cancel takes out an attempt before it left. Its place stays counted: those behind it were
+// cancel takes out an attempt before it left; it looks through all. Its place stays counted: those behind it were
 // given their moments already.
 func (d *departures) cancel(a Attempt) bool {
 	for i := range d.heap {
-		if d.heap[i].ID == a.ID {
+		if d.heap[i].ID == a.ID && d.heap[i].Client == a.Client {
 			d.remove(i)
-			return true
-		}
-	}
-	return false
-}
-
-// has reports whether an attempt of the client has still to leave.
-func (d *departures) has(client int) bool {
-	for i := range d.heap {
-		if d.heap[i].Client == client {
 			return true
 		}
 	}

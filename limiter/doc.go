@@ -23,14 +23,17 @@
 //     might not fit into 64 bits it is taken in 128. What could not be counted is refused by Config.Check.
 //   - A refused attempt charges nothing anywhere: all limits are asked, and only if all agree are all charged.
 //   - The needed wait is the longest that any limit needs: at that time the attempt passes if nobody else comes, and a nanosecond earlier it
-//     does not. What can never pass is told so: Never. Only random routing and limits on what is in flight are estimates,
-//     since nobody knows which shard it will be, or when an attempt will end. A fair queue's wait is exact under the conditions that fairQueue names,
-//     and a hierarchical one is too long rather than too short when very many other clients regain their tokens before.
+//     does not. What can never pass is told so: Never. Documented estimates are the waits under random routing, under limits on what is in
+//     flight, and beyond the next exchange of shards, since nobody knows which shard it will be, when an attempt will end, or what others will ask;
+//     in a fair queue with more than 4096 attempts waiting or 8192 clients, unless the sums alone say it; and under hierarchical when more than 128
+//     buckets become full before, which makes it too long rather than too short.
 //   - Time that goes back is no time passed.
 //   - A client's state is dropped only when it equals a fresh one's (see Leaver), unless ForgetAfter says otherwise.
-//   - A change of the configuration never grants more than its strategy says.
+//   - A change of the configuration never grants more than its strategy says, also not after a walk through other policies. Only a
+//     client that lacks nothing is always as full as a new one.
 //   - Once queues and logs have grown to their size, a decision allocates nothing, and costs at most the logarithm of
-//     the number of clients.
+//     the number of clients. Not so: the first refusal after a queue changed may play it to its end, taking back an attempt looks through
+//     what waits, and an exchange of shards allocates.
 //
 // # Algorithms
 //
@@ -39,13 +42,16 @@
 //	token-bucket     burst + rate × T          tokens come evenly, up to a burst, and are taken; with refill by
 //	                                           periods at most one period's tokens more
 //	leaky-bucket     burst + rate × T          the same seen from the other side: what is admitted leaks out; shaping, it
-//	                 shaping: 1 + rate × T     really keeps attempts back, and turns refusals into waiting
+//	                 shaping: see below        really keeps attempts back, and turns refusals into waiting
 //	gcra             burst + rate × T          the same with one moment as its whole state
 //	fixed-window     L × (⌊T/W⌋ + 2)           a count that starts anew: twice the limit in a moment at an edge
 //	sliding-window   L × (⌊T/W⌋ + 2)           two counts, the older fading out: close to the limit for even traffic
 //	sliding-log      L × (⌊T/W⌋ + 1)           every admission remembered: exactly the limit in any window
 //
-// The first three admit the same attempts. Windows know no burst; what they hold is rate × window and must be a whole number. An
+// What leaves a shaping leaky bucket within T is at most rate × T, one largest cost, and the delay threshold; of n shards n times the last two; and where
+// each client's own limit delays too, also what the global rate lets pass in the longest delay of those.
+//
+// The first three admit the same attempts, unless they shape. Windows know no burst; what they hold is rate × window and must be a whole number. An
 // attempt may cost more than one token under every algorithm.
 //
 // # Policies

@@ -55,6 +55,9 @@ type engine struct {
 	// orphans waited under a policy that is no more, and the new one does not queue.
 	orphans []waiting
 	lastUse time.Duration
+	// aside are rules that were replaced by one that does not ask all the limits of each client that they asked: at most one of
+	// per-client and one of hierarchical. They are taken up again when such a rule comes back.
+	aside []rule
 }
 
 // A waiting attempt and when it began to wait.
@@ -117,15 +120,20 @@ func (e *engine) Join(now time.Duration, c Client) int {
 	now = e.clock(now)
 	handle, added := e.join(now, c)
 	e.rule.join(now, handle, added)
+	for _, r := range e.aside {
+		r.join(now, handle, added)
+	}
 	return handle
 }
 
 func (e *engine) Arrive(now time.Duration, a Attempt) Decision {
 	now = e.clock(now)
+	if uint(a.Client) >= uint(len(e.members)) || a.Cost < 0 || e.gone(a.Client) {
+		return Decision{Verdict: Rejected, Wait: Never} // a negative cost would mint, and a client that left is nobody
+	}
 	if e.cfg.ForgetAfter > 0 {
 		e.forgetIdle(now, a.Client)
 	}
-	a.Cost = max(a.Cost, 0) // a negative cost would mint
 	d := e.rule.arrive(now, a)
 	switch d.Verdict {
 	case Admitted:
@@ -134,7 +142,8 @@ func (e *engine) Arrive(now time.Duration, a Attempt) Decision {
 		d.Told = e.teller.tell(now, d.Wait, &e.members[a.Client])
 	case Queued:
 		if d.Wait > 0 {
-			e.leaving.add(now+d.Wait, a)
+			e.leaving.add(timeUp(now, d.Wait), a)
+			e.delay(a.Client, 1)
 			d.Wait = 0
 		}
 	}
@@ -149,6 +158,9 @@ func (e *engine) forgetIdle(now time.Duration, client int) {
 	m := &e.members[client]
 	if now-m.lastUse >= e.cfg.ForgetAfter {
 		e.rule.forget(now, client)
+		for _, r := range e.aside {
+			r.forget(now, client)
+		}
 	}
 	e.lastUse, m.lastUse = now, now
 }
@@ -182,6 +194,7 @@ func (e *engine) Settle(now time.Duration) (Attempt, Decision, bool) {
 		}
 	}
 	if a, ok := e.leaving.take(now); ok {
+		e.delay(a.Client, -1)
 		e.members[a.Client].inFlight++
 		return a, Decision{}, true
 	}
@@ -199,12 +212,16 @@ func (e *engine) Settle(now time.Duration) (Attempt, Decision, bool) {
 func (e *engine) Cancel(now time.Duration, a Attempt) bool {
 	now = e.clock(now)
 	for i, w := range e.orphans {
-		if w.ID == a.ID {
+		if w.ID == a.ID && w.Client == a.Client {
 			e.orphans = append(e.orphans[:i], e.orphans[i+1:]...)
 			return true
 		}
 	}
-	return e.leaving.cancel(a) || e.rule.cancel(now, a)
+	if e.leaving.cancel(a) {
+		e.delay(a.Client, -1)
+		return true
+	}
+	return e.rule.cancel(now, a)
 }
 
 func (e *engine) Quotas(now time.Duration, client int, to []Quota) []Quota {
@@ -224,9 +241,16 @@ type Leaver interface {
 
 func (e *engine) Leave(now time.Duration, client int) bool {
 	now = e.clock(now)
-	if client < 0 || client >= len(e.members) || e.gone(client) || e.members[client].inFlight > 0 ||
-		e.leaving.has(client) || !e.rule.fresh(now, client) {
+	if client < 0 || client >= len(e.members) || e.gone(client) {
 		return false
+	}
+	if m := &e.members[client]; m.inFlight > 0 || e.delayed(client) > 0 || m.slot > now || !e.rule.fresh(now, client) {
+		return false // a place that was promised is something to remember
+	}
+	for _, r := range e.aside {
+		if !r.fresh(now, client) {
+			return false
+		}
 	}
 	for _, w := range e.orphans {
 		if w.Client == client {
@@ -234,6 +258,9 @@ func (e *engine) Leave(now time.Duration, client int) bool {
 		}
 	}
 	e.rule.leave(now, client)
+	for _, r := range e.aside {
+		r.leave(now, client)
+	}
 	e.leave(client)
 	return true
 }

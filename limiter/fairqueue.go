@@ -266,7 +266,7 @@ func (q *fairQueue) fresh(now time.Duration, client int) bool {
 			st.idle()
 		}
 	}
-	return q.lane[client].count == 0 && q.discipline.fresh(client)
+	return q.lane[client].count == 0 && q.discipline.fresh(client) && (q.slots == 0 || q.releases[client].forgotten(now))
 }
 
 func (q *fairQueue) inherit(now time.Duration, old rule, how Inherit) {

@@ -17,7 +17,7 @@ import (
 // is rounded: tat is a whole number of nanoseconds and a part of one, counted in as many parts as the reduced rate has tokens.
 type GCRA struct {
 	plan *gcraPlan
-	tat  time.Duration
+	tat  uint64 // ns; it may lie beyond what a time.Duration can say
 	part uint64 // of a ns, in plan.tokens parts
 }
 
@@ -48,26 +48,26 @@ func (p *gcraPlan) time(tokens int64) (ns time.Duration, part uint64) {
 	return time.Duration(q), r
 }
 
-func (p *gcraPlan) fresh(time.Duration) GCRA { return GCRA{plan: p, tat: -longestFill} }
+func (p *gcraPlan) fresh(time.Duration) GCRA { return GCRA{plan: p} }
 
-// base is the theoretical arrival time, or now when that is past.
-func (g *GCRA) base(now time.Duration) (time.Duration, uint64) {
-	if g.tat < now {
-		return now, 0
+// ahead is how far the theoretical arrival time lies ahead of now, 0 when it is past.
+func (g *GCRA) ahead(now time.Duration) (ns, part uint64) {
+	if at := uint64(max(0, now)); g.tat >= at {
+		return g.tat - at, g.part
 	}
-	return g.tat, g.part
+	return 0, 0
 }
 
-// after is the theoretical arrival time once cost is taken.
-func (g *GCRA) after(now time.Duration, cost int64) (time.Duration, uint64) {
-	tat, part := g.base(now)
+// after is how far it lies ahead once cost is taken.
+func (g *GCRA) after(now time.Duration, cost int64) (ns, part uint64) {
+	ns, part = g.ahead(now)
 	step, stepPart := g.plan.time(cost)
 	part += stepPart
 	if part >= g.plan.tokens {
 		part -= g.plan.tokens
-		step = timeUp(step, 1)
+		ns = addCapped(ns, 1)
 	}
-	return timeUp(tat, step), part
+	return addCapped(ns, uint64(step)), part
 }
 
 // Wait is the time until the attempt lies no further ahead than the burst.
@@ -83,27 +83,25 @@ func (g *GCRA) Wait(now time.Duration, cost int64) time.Duration {
 
 // flow is Wait for attempts that take cost together, one after the other, so that it may be more than the burst.
 func (g *GCRA) flow(now time.Duration, cost int64) time.Duration {
-	tat, part := g.after(now, cost)
+	ns, part := g.after(now, cost)
 	if part > g.plan.limitPart {
-		tat = timeUp(tat, 1)
+		ns = addCapped(ns, 1)
 	}
-	if tat == Never { // the end of all time that can be counted
-		return Never
-	}
-	return max(0, tat-g.plan.limit-now)
+	return clampWait(ns - min(ns, uint64(g.plan.limit)))
 }
 
 // Take moves the theoretical arrival time on, however far ahead it then lies.
 func (g *GCRA) Take(now time.Duration, cost int64) {
 	if cost > 0 {
-		g.tat, g.part = g.after(now, cost)
+		ns, part := g.after(now, cost)
+		g.tat, g.part = addCapped(uint64(max(0, now)), ns), part
 	}
 }
 
 // Remaining is the burst less what of it lies ahead, in whole tokens.
 func (g *GCRA) Remaining(now time.Duration) int64 {
-	tat, part := g.base(now)
-	hi, lo := bits.Mul64(uint64(tat-now), g.plan.tokens)
+	ns, part := g.ahead(now)
+	hi, lo := bits.Mul64(ns, g.plan.tokens)
 	lo, carry := bits.Add64(lo, part, 0)
 	hi += carry
 	lo, carry = bits.Add64(lo, g.plan.per-1, 0)
@@ -119,11 +117,11 @@ func (g *GCRA) Remaining(now time.Duration) int64 {
 
 // Reset is how far ahead the theoretical arrival time lies, rounded up.
 func (g *GCRA) Reset(now time.Duration) time.Duration {
-	tat, part := g.base(now)
+	ns, part := g.ahead(now)
 	if part > 0 {
-		tat = timeUp(tat, 1)
+		ns = addCapped(ns, 1)
 	}
-	return tat - now
+	return clampWait(ns)
 }
 
 // Fresh reports whether nothing lies ahead.

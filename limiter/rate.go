@@ -77,7 +77,7 @@ func (r Rate) Check() error {
 		return fmt.Errorf("a rate is missing: write for example 1000/s, 60/m or 17/30s")
 	case r.Tokens <= 0 || r.Per <= 0:
 		return fmt.Errorf("rate %s must be above zero: write for example 1000/s", r)
-	case float64(r.Tokens) > float64(r.Per):
+	case r.Tokens > int64(r.Per):
 		return fmt.Errorf("rate %s is above 1000000000/s, the fastest that is counted exactly", r)
 	}
 	return nil

@@ -15,6 +15,10 @@ func (e *engine) Reconfigure(now time.Duration, cfg Config) error {
 		return err
 	}
 	next.inherit(now, e.rule, cfg.Inherit)
+	e.setAside(now, next, cfg.Inherit)
+	if cfg.Inherit == Reset {
+		e.chargeDelayed(now, next)
+	}
 	for {
 		w, ok := e.rule.evict(now)
 		if !ok {
@@ -35,6 +39,69 @@ func (e *engine) Reconfigure(now time.Duration, cfg Config) error {
 	}
 	e.cfg, e.rule = cfg, next
 	return nil
+}
+
+// A keeper is a rule that holds tokens of each client.
+type keeper interface {
+	rule
+	// recall takes over what clients hold from a rule of its kind that was set aside.
+	recall(now time.Duration, old rule, how Inherit)
+}
+
+// keeperOf is the policy whose clients hold tokens of their own by a rule; "": by none.
+func keeperOf(r rule) Policy {
+	switch r := r.(type) {
+	case *capped:
+		if r.own != nil {
+			return PerClient
+		}
+	case *hierarchical:
+		return Hierarchical
+	}
+	return ""
+}
+
+// setAside keeps what clients hold under the present rule while the next does not ask for it, and gives the next what was kept for it:
+// walking through the policies and back fills no client's bucket.
+func (e *engine) setAside(now time.Duration, next rule, how Inherit) {
+	was, is := keeperOf(e.rule), keeperOf(next)
+	var kept []rule
+	for _, r := range e.aside {
+		switch keeperOf(r) {
+		case is:
+			if is != was {
+				next.(keeper).recall(now, r, how)
+			}
+		case was:
+		default:
+			kept = append(kept, r)
+		}
+	}
+	if was != "" && was != is {
+		kept = append(kept, e.rule)
+	}
+	if e.aside = kept; how == Reset {
+		e.aside = nil
+	}
+}
+
+// chargeDelayed lets a shaping rule that begins anew count what was delayed by the one before and has still to leave, for it leaves at the
+// same rate.
+func (e *engine) chargeDelayed(now time.Duration, next rule) {
+	switch r := next.(type) {
+	case gated:
+		if g := r.limits(); g.shapes {
+			for _, d := range e.leaving.heap {
+				g.take(now, d.Client, d.Cost)
+			}
+		}
+	case *sharded:
+		if r.shards[0].shapes {
+			for i, d := range e.leaving.heap {
+				r.shards[i%len(r.shards)].take(now, d.Client, d.Cost)
+			}
+		}
+	}
 }
 
 // grant is the whole tokens that a strategy gives to a limit of capacity is, when the one before held so many of was.
@@ -114,6 +181,12 @@ func (g *gate) inheritGate(now time.Duration, o *gate, how Inherit) {
 			}
 		}
 	}
+	g.inheritOwn(now, o, how)
+}
+
+// inheritOwn takes over each client's own limit. A client that has all its tokens has all of the new ones: it is as good as one that left and came
+// again, whatever the strategy.
+func (g *gate) inheritOwn(now time.Duration, o *gate, how Inherit) {
 	if g.own == nil || o.own == nil {
 		return
 	}
@@ -122,7 +195,9 @@ func (g *gate) inheritGate(now time.Duration, o *gate, how Inherit) {
 		return
 	}
 	for i := range min(g.own.len(), o.own.len()) {
-		g.client.carry(now, g.own.at(i), &o.client, o.own.at(i), how)
+		if old := o.own.at(i); !old.Fresh(now) {
+			g.client.carry(now, g.own.at(i), &o.client, old, how)
+		}
 	}
 }
 

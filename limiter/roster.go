@@ -27,6 +27,23 @@ type roster struct {
 	free    []int   // handles of clients that left
 	unused  []int32 // members' terms that are free
 	largest int64   // largest cost of any
+	late    []int32 // by client, as far as anybody was: attempts that a shaping limit admitted and that have still to leave
+}
+
+// delayed is how many of the client have still to leave.
+func (r *roster) delayed(client int) int32 {
+	if client >= len(r.late) {
+		return 0
+	}
+	return r.late[client]
+}
+
+// delay counts one more that is delayed, or with −1 one less.
+func (r *roster) delay(client int, n int32) {
+	for len(r.late) <= client {
+		r.late = append(r.late, 0)
+	}
+	r.late[client] += n
 }
 
 // join adds a client, or takes on new settings of a known one; added tells which.

@@ -62,6 +62,9 @@ func (c BucketConfig) Plan() (*BucketPlan, error) {
 	default:
 		return nil, fmt.Errorf("refill %q is unknown: write %s, %s or %s", c.Refill, Greedy, Interval, Aligned)
 	}
+	if p.grid && c.Start < 0 && c.Rate.Per > Never/2 {
+		return nil, fmt.Errorf("start %s with a period of %s cannot be counted: start at 0 or later", c.Start, c.Rate.Per)
+	}
 	if c.Initial != nil {
 		p.initial = *c.Initial
 		if p.initial < 0 || p.initial > c.Burst {
