@@ -6,6 +6,9 @@ import "math"
 // when its turn comes, is given quantum × weight tokens of credit and sends while its credit covers its next attempt; what is left it
 // keeps for the next round, unless nothing of its waits any more: idleness earns nothing.
 //
+// Of two clients that always have something waiting, service over weight differs by at most one quantum, which is the largest cost of any client
+// unless it is set, and one largest cost over weight of each: that is coarser than start-time fair queueing when a third client's attempts are dear.
+//
 // Whoever joins the ring stands at its end, and so is served within one round. A quantum as large as the largest cost means
 // that every turn serves at least one attempt; a much smaller one is raised, so that finding the
 // next client never takes more than mostRounds rounds.
