@@ -236,7 +236,7 @@ func (l *lane) take(a *Attempt) bool {
 func (l *lane) observe(a *Attempt, ans Answer, o *fairness.Outcome) (ended, counted bool) {
 	l.run.pass(atObserve, l.index, a.Number)
 	now, ended, how := l.tell(a, ans)
-	o.Client, o.Sent, o.Seen, o.Retry, o.Promised = l.index, a.Sent, now, a.Try > 0, a.Promised
+	o.Client, o.Sent, o.Seen, o.Retry, o.Promised, o.Late = l.index, a.Sent, now, a.Try > 0, a.Promised, a.Sent-a.Planned
 	counted = l.run.observed(o, ended, how)
 	if ended && l.run.shadows.any.Load() {
 		l.run.scoreEnd(a)

@@ -46,7 +46,10 @@ func tallyClient(cfg limiter.Config, svc profiles.Service, c profiles.Client) fa
 	cost := max(c.Cost, 1)
 	t := fairness.Client{
 		Name: c.Name, Kind: string(c.Kind), Weight: max(c.Weight, 1), Cost: cost,
-		Expected: expectedRate(c),
+		Expected: expectedRate(c), RetryAfter: fairness.Ignores,
+	}
+	if c.Retry.HonorRetryAfter {
+		t.RetryAfter = fairness.Honors
 	}
 	if c.Arrivals.Process == profiles.Closed {
 		most := capacity(cfg) / float64(cost)

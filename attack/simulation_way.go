@@ -98,7 +98,7 @@ func (s *Simulation) answer(slot int32) {
 	f := &s.flights[slot]
 	o := fairness.Outcome{
 		Client: f.Client, Kind: f.kind, By: uint8(f.by), Sent: f.Sent, Decided: f.decided, Seen: s.now,
-		Queued: f.queued, Told: f.told, Needed: f.needed, Retry: f.Try > 0, Promised: f.Promised,
+		Queued: f.queued, Told: f.told, Needed: f.needed, Retry: f.Try > 0, Promised: f.Promised, Late: f.Sent - f.Planned,
 	}
 	if f.queued {
 		o.Waited = f.decided - f.arrived

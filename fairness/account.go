@@ -96,8 +96,8 @@ func (s *spread) reset() {
 	s.told.reset()
 }
 
-// observe counts an outcome decided in the account's stretch.
-func (a *account) observe(o *Outcome, cost int64) {
+// observe counts an outcome decided in the account's stretch. honoured: it is a retry that came because it was told to.
+func (a *account) observe(o *Outcome, cost int64, honoured bool) {
 	switch o.Kind {
 	case Admitted:
 		a.losing = -1
@@ -135,6 +135,7 @@ func (a *account) observe(o *Outcome, cost int64) {
 		switch {
 		case o.Sent < o.Promised:
 			a.early++
+		case !honoured:
 		case o.Kind == Admitted:
 			a.kept++
 		default:
@@ -184,12 +185,16 @@ func (a *account) longestGap(from, to time.Duration) time.Duration {
 type stretch struct {
 	from     time.Duration // it ends where the next begins
 	warm     bool          // it lies in the warm-up, and only its balance is used
+	merged   int           // it was so many, each between two changes; 0 counts as 1
+	load     load
 	accounts []account
 	by       []int64 // rejections by reason: client × reasons
 }
 
 // append makes one stretch of two neighbours.
 func (s *stretch) append(next *stretch) {
+	s.merged = max(s.merged, 1) + max(next.merged, 1)
+	s.load.add(&next.load)
 	for i := range s.accounts {
 		s.accounts[i].add(&next.accounts[i])
 		s.accounts[i].spread.merge(&next.accounts[i].spread)

@@ -28,6 +28,7 @@ type Tally struct {
 	timeline  timeline
 	overshoot overshoot
 	herd      herd
+	manners   manners
 	window    *window // only when live
 	samples   *samples
 
@@ -54,6 +55,7 @@ func NewTally(clients []Client, limit Limit, o Options) *Tally {
 	t.timeline = newTimeline(clients)
 	t.overshoot = newOvershoot(0, limit)
 	t.herd = newHerd(len(clients))
+	t.manners = newManners(len(clients))
 	if o.Live {
 		t.window = newWindow(len(clients), len(o.Reasons))
 		t.samples = new(samples)
@@ -68,8 +70,14 @@ func (t *Tally) Sent(at, late time.Duration, client int, first bool) {
 		return
 	}
 	t.advance(at)
-	a := t.account(at, client)
+	s := t.stretchAt(at)
+	a := &s.accounts[client]
 	a.sent++
+	s.load.send(late)
+	t.window.send(at, late)
+	if late >= stall {
+		t.postponed(at, at-late)
+	}
 	t.inflight[client]++
 	row := t.timeline.row(at, client)
 	row.sent++
@@ -99,6 +107,8 @@ func (t *Tally) Sent(at, late time.Duration, client int, first bool) {
 func (t *Tally) Missed(at time.Duration, client int) {
 	if !t.after(at) && at >= t.options.WarmUp {
 		t.missed++
+		t.stretchAt(at).load.missed++
+		t.window.miss(at)
 	}
 }
 
@@ -111,7 +121,8 @@ func (t *Tally) Observe(o Outcome) {
 	t.advance(o.Seen)
 	o.Decided = min(max(o.Decided, 0), o.Seen)
 	cost := max(t.spells[len(t.spells)-1].clients[o.Client].Cost, 1)
-	t.account(o.Decided, o.Client).observe(&o, cost)
+	honoured := t.honoured(&o)
+	t.account(o.Decided, o.Client).observe(&o, cost, honoured)
 	t.inflight[o.Client]--
 	row := t.timeline.row(o.Decided, o.Client)
 	cell := t.window.cell(o.Decided, o.Client)
@@ -143,7 +154,7 @@ func (t *Tally) Observe(o Outcome) {
 		}
 	}
 	t.window.observe(&o)
-	t.herd.observe(&o)
+	t.herd.observe(&o, honoured)
 }
 
 // Admit tells of an admission at the moment at which it was decided, in the order of the decisions, where Options.InOrder promises

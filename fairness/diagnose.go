@@ -43,6 +43,17 @@ type Cure struct {
 
 // Diagnose explains the judgement on a stretch by its own figures. overshoot is None when it is not known for the stretch.
 func Diagnose(l Limit, m Measures, overshoot Number) Diagnosis {
+	d := diagnose(l, m, overshoot)
+	if trouble := m.Load.trouble(); trouble != "" && d.Verdict != Idle {
+		d.Certain = false
+		if d.Verdict != Unknown {
+			d.Text = append(d.Text, trouble+": what came of that is this machine's doing, and no evidence")
+		}
+	}
+	return d
+}
+
+func diagnose(l Limit, m Measures, overshoot Number) Diagnosis {
 	d := Diagnosis{Verdict: m.Fairness.Verdict, Cause: NoCause, Victims: []string{}, Certain: true, Text: []string{monitoring(&m.Aggregate, overshoot)}}
 	switch d.Verdict {
 	case Idle:

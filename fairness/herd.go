@@ -9,7 +9,7 @@ import (
 // in the arrivals, not in the promises alone: clients that spread themselves make no herd of equal promises.
 type Herd struct {
 	Detected   bool   `json:"detected"`
-	Returns    int64  `json:"returns"`    // retries that came at the moment they were told, within 100 ms
+	Returns    int64  `json:"returns"`    // retries of clients that honour Retry-After, sent within 100 ms of the told moment
 	Largest    int64  `json:"largest"`    // the most of them within 100 ms
 	Clients    int64  `json:"clients"`    // of so many different clients
 	At         Number `json:"at_s"`       // and when
@@ -20,7 +20,7 @@ type Herd struct {
 }
 
 const (
-	herdSlots = 64   // of arrivals: answers may come late
+	herdSlots = 64   // of arrivals: answers may come late; as many as herd.seen has bits
 	toldSlots = 1024 // of promises: they reach into the future
 )
 
@@ -29,7 +29,7 @@ const (
 type herd struct {
 	came  []returning // ring
 	told  []promised  // ring
-	last  []int64     // slot in which a client was counted last
+	seen  []uint64    // of each client: in which places of the ring it has been counted, a bit for each
 	first int64       // slot of the first return
 	final int64
 	total int64
@@ -38,18 +38,20 @@ type herd struct {
 	mostTold             int64
 }
 
-type returning struct{ slot, count, clients int64 }
+// returning are the returns in a slot; who are the clients among them, each once.
+type returning struct {
+	slot, count int64
+	who         []int32
+}
+
 type promised struct{ slot, count int64 }
 
 func newHerd(clients int) herd {
-	h := herd{came: make([]returning, herdSlots), told: make([]promised, toldSlots), last: make([]int64, clients)}
-	for i := range h.last {
-		h.last[i] = -1
-	}
-	return h
+	return herd{came: make([]returning, herdSlots), told: make([]promised, toldSlots), seen: make([]uint64, clients)}
 }
 
-func (h *herd) observe(o *Outcome) {
+// observe counts what was told by an outcome, and the return that it is of, if its client honoured what it had been told.
+func (h *herd) observe(o *Outcome, honoured bool) {
 	if o.Told > 0 && o.Kind == Rejected {
 		s := int64((o.Seen + o.Told) / slot)
 		p := &h.told[s&(toldSlots-1)]
@@ -61,13 +63,17 @@ func (h *herd) observe(o *Outcome) {
 			h.mostTold = max(h.mostTold, p.count)
 		}
 	}
-	if !o.Retry || o.Promised <= 0 || o.Sent < o.Promised || o.Sent >= o.Promised+slot {
+	if !honoured || o.Sent >= o.Promised+slot {
 		return
 	}
 	s := int64(o.Sent / slot)
-	r := &h.came[s&(herdSlots-1)]
+	place := s & (herdSlots - 1)
+	r := &h.came[place]
 	if r.slot < s {
-		*r = returning{slot: s}
+		for _, client := range r.who {
+			h.seen[client] &^= 1 << place
+		}
+		*r = returning{slot: s, who: r.who[:0]}
 	}
 	if r.slot > s {
 		return
@@ -78,12 +84,12 @@ func (h *herd) observe(o *Outcome) {
 	h.total++
 	h.final = max(h.final, s)
 	r.count++
-	if h.last[o.Client] != s {
-		h.last[o.Client] = s
-		r.clients++
+	if h.seen[o.Client]&(1<<place) == 0 {
+		h.seen[o.Client] |= 1 << place
+		r.who = append(r.who, int32(o.Client))
 	}
 	if r.count > h.largest || s == h.at {
-		h.largest, h.clients, h.at = r.count, r.clients, s
+		h.largest, h.clients, h.at = r.count, int64(len(r.who)), s
 	}
 }
 

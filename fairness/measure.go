@@ -25,7 +25,7 @@ func (s *sums) inFlight() int64 { return s.attempts() - s.admitted - s.rejected 
 func (s *sums) active() bool    { return s.sent > 0 || s.carriedRequests > 0 }
 
 // measure works out the figures of a stretch. spreadOf gives a client's distributions, each once.
-func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client int) *spread) Measures {
+func (t *Tally) measure(from, to time.Duration, all []sums, l Load, spreadOf func(client int) *spread) Measures {
 	var terms terms
 	terms.over(t.spells, from, to)
 	length := (to - from).Seconds()
@@ -40,7 +40,7 @@ func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client
 	demands, entitled := terms.entitle(wants, length)
 	known := terms.capacity > 0
 
-	m := Measures{Clients: make([]ClientMeasures, len(all))}
+	m := Measures{Clients: make([]ClientMeasures, len(all)), Load: l}
 	var total sums
 	demand, tokens := 0.0, 0.0
 	for i := range all {
@@ -91,6 +91,7 @@ func (t *Tally) measure(from, to time.Duration, all []sums, spreadOf func(client
 			names = names[1:]
 		}
 	}
+	m.doubt(standings, length)
 	m.Fairness.Advice = advice(last.limit, &m)
 	return m
 }

@@ -7,7 +7,8 @@ import "slices"
 type Promises struct {
 	Name string `json:"name"`
 
-	// Retries after a refusal that had told a moment, by what came of them.
+	// Retries after a refusal that had told a moment, by what came of them. Kept and broken are promises to a client that honours
+	// Retry-After only: who comes by a clock of its own has not taken the server at its word.
 	Kept   int64 `json:"kept"`   // came then or later, and was admitted
 	Broken int64 `json:"broken"` // came then or later, and was refused again
 	Early  int64 `json:"early"`  // came before, whatever came of it

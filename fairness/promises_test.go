@@ -25,7 +25,7 @@ func retried(t *Tally, client int, at, promised time.Duration, k Kind) {
 }
 
 func TestPromisesAreHeldAgainstWhatCameOfThem(t *testing.T) {
-	tally := NewTally([]Client{{Name: "web"}, {Name: "silent"}}, global(10, 1), Options{Reasons: reasons})
+	tally := NewTally([]Client{{Name: "web", RetryAfter: Honors}, {Name: "silent"}}, global(10, 1), Options{Reasons: reasons})
 	refused(tally, 0, 0, second, 300*time.Millisecond)         // told 700 ms too much
 	refused(tally, 0, 0, second, 1500*time.Millisecond)        // told 500 ms too little
 	refused(tally, 0, 0, second, Never)                        // no wait would do

@@ -30,6 +30,7 @@ type Report struct {
 	Seed     uint64     `json:"seed"`
 	Started  *time.Time `json:"started"`
 	Duration Number     `json:"duration_s"`
+	WarmUp   Number     `json:"warm_up_s"` // the beginning that no count and no rate covers: they are of the duration less this
 	Limiter  Limit      `json:"limiter"`
 	Measures
 	Generator    Generator     `json:"generator"`
@@ -51,11 +52,13 @@ type Report struct {
 	Target   *Target          `json:"target,omitzero"`    // the service that was attacked; nil: a limiter of our own
 }
 
-// Stretch is the part of a run between two changes.
+// Stretch is the part of a run between two changes, or several such parts where there are more than are kept. What is pending and in flight when it begins is
+// counted in it too, and so in both of two neighbours.
 type Stretch struct {
 	From    Number `json:"from_s"`
 	To      Number `json:"to_s"`
-	Limiter Limit  `json:"limiter"`
+	Merged  int    `json:"merged"`  // so many parts between changes are one here; mostly 1
+	Limiter Limit  `json:"limiter"` // of a merged one: what all its limits have in common; the rest says Several, or does not exist
 	Measures
 	Diagnosis Diagnosis `json:"diagnosis"`
 }
@@ -65,6 +68,7 @@ type Measures struct {
 	Aggregate Aggregate        `json:"aggregate"`
 	Fairness  Judgement        `json:"fairness"`
 	Clients   []ClientMeasures `json:"clients"`
+	Load      Load             `json:"-"`
 }
 
 // Aggregate is what monitoring sees.
@@ -206,7 +210,7 @@ type Point struct {
 	Offered  Number        `json:"offered_rps"`
 	Admitted Number        `json:"admitted_rps"`
 	Jain     Number        `json:"jain"`
-	Clients  []PointClient `json:"clients"` // in the order of Report.Clients; with more than 50, the 50 largest and then "other"
+	Clients  []PointClient `json:"clients"` // in the order of Report.Clients; with more than 50, the 50 largest and then Rest
 }
 
 // PointClient is one client in a step of the timeline. Name is set only where the order of Report.Clients does not tell it.
@@ -239,7 +243,7 @@ type Snapshot struct {
 	Duration time.Duration // planned; 0: until stopped
 	Speed    float64       // 1: as fast as life
 	Limiter  Limit
-	Window   time.Duration // how much time Measures covers: at most 10 s
+	Window   time.Duration // how much time Measures covers: at most 10 s, and nothing from before the last change
 	Measures               // of the window
 	Recent   []Sample      // the last 60 s, oldest first, in steps of SampleStep
 	Changes  []Change

@@ -13,7 +13,8 @@ func (t *Tally) Report(now time.Duration) *Report {
 	all := t.sumsOf(t.stretches, from, now)
 	r := &Report{
 		Schema: 1, Duration: seconds(now), Limiter: t.spells[len(t.spells)-1].limit,
-		Measures:  t.measure(from, now, all, spreads(all)),
+		Measures:  t.measure(from, now, all, loadOf(t.stretches), spreads(all)),
+		WarmUp:    seconds(from),
 		Generator: t.generator(), Timeline: t.timeline.points(t.spells, now),
 		Changes: append([]Change{}, t.changes...), Expectations: []Expectation{},
 		Stretches: t.apart(now),
@@ -28,7 +29,11 @@ func (t *Tally) Report(now time.Duration) *Report {
 	}
 	r.ErrorsBy = t.errorsBy()
 	r.Gate = t.gate(&r.Measures)
-	r.Diagnosis = Diagnose(r.Limiter, r.Measures, r.Overshoot)
+	if len(r.Stretches) == 0 {
+		r.Diagnosis = Diagnose(r.Limiter, r.Measures, r.Overshoot)
+	} else {
+		r.diagnoseApart()
+	}
 	if r.Herd.Detected {
 		r.Diagnosis.Text = append(r.Diagnosis.Text, r.Herd.Why)
 	}
@@ -47,26 +52,6 @@ func (t *Tally) errorsBy() map[string]int64 {
 		}
 	}
 	return by
-}
-
-// apart are the stretches after the warm-up, each by itself, when a change cut the run.
-func (t *Tally) apart(now time.Duration) []Stretch {
-	apart := []Stretch{}
-	first := slices.IndexFunc(t.stretches, func(s *stretch) bool { return !s.warm })
-	if first < 0 || len(t.stretches)-first < 2 {
-		return apart
-	}
-	for k := first; k < len(t.stretches); k++ {
-		from, to := t.stretches[k].from, now
-		if k+1 < len(t.stretches) {
-			to = t.stretches[k+1].from
-		}
-		all := t.sumsOf(t.stretches[k:k+1], from, to)
-		m := t.measure(from, to, all, spreads(all))
-		l := t.spellBefore(to).limit
-		apart = append(apart, Stretch{From: seconds(from), To: seconds(to), Limiter: l, Measures: m, Diagnosis: Diagnose(l, m, None)})
-	}
-	return apart
 }
 
 // close counts the time until now as past.
@@ -135,7 +120,7 @@ func (t *Tally) sumsOf(stretches []*stretch, from, to time.Duration) []sums {
 
 func spreads(all []sums) func(int) *spread { return func(i int) *spread { return all[i].spread } }
 
-// Snapshot is the run as it stands, its measures those of the last ten seconds. It needs Options.Live. The caller
+// Snapshot is the run as it stands, its measures those of the last ten seconds, or of the time since the last change when that was later. It needs Options.Live. The caller
 // fills in profile, title, mode, seed, duration, speed and done.
 func (t *Tally) Snapshot(now time.Duration) *Snapshot {
 	if t.window == nil {
@@ -148,6 +133,9 @@ func (t *Tally) Snapshot(now time.Duration) *Snapshot {
 	t.advance(now)
 	w := t.window
 
+	if t.cut(now) {
+		return t.sinceChangeOnly(now)
+	}
 	// Whole slots, and the one under way as long as it has lasted.
 	last := max(int64((now-1)/slot), 0)
 	first := max(last-windowSlots+1, 0)
@@ -170,10 +158,14 @@ func (t *Tally) Snapshot(now time.Duration) *Snapshot {
 			by: w.refusals(i, first, last),
 		}
 	}
+	return t.picture(from, now, t.measure(from, now, all, w.load(first, last), w.spread))
+}
+
+// picture is a snapshot with these measures.
+func (t *Tally) picture(from, now time.Duration, m Measures) *Snapshot {
 	return &Snapshot{
-		Now: now, Speed: 1, Limiter: t.spells[len(t.spells)-1].limit, Window: now - from,
-		Measures: t.measure(from, now, all, w.spread),
-		Recent:   t.samples.recent(t, now), Changes: append([]Change{}, t.changes...),
+		Now: now, Speed: 1, Limiter: t.spells[len(t.spells)-1].limit, Window: now - from, Measures: m,
+		Recent: t.samples.recent(t, now), Changes: append([]Change{}, t.changes...),
 		Overshoot: t.overshoot.tokens(), Generator: t.generator(),
 		Herd: t.herd.report(&t.spells[len(t.spells)-1]),
 	}

@@ -13,7 +13,19 @@ type Client struct {
 	ClosedDemand float64
 	// Expected is about how many requests per second it will send; it only decides who is among the 50 largest of the timeline.
 	Expected float64
+	// RetryAfter says whether it comes back when it was told to.
+	RetryAfter Honor
 }
+
+// Honor says whether a client honours Retry-After.
+type Honor uint8
+
+// What is known of that.
+const (
+	HonorUnknown Honor = iota // it is judged by what it does: see honour
+	Honors
+	Ignores // a retry of it that comes after the told moment comes then by chance
+)
 
 // Options of a tally. The zero value is good for tests.
 type Options struct {
@@ -56,6 +68,7 @@ type Outcome struct {
 
 	Retry    bool          // it was not the first attempt of its request
 	Promised time.Duration // of a retry: the moment at which the refusal before it had told the client to come back; 0: it had told nothing
+	Late     time.Duration // sent so long after it was planned, which is the generator's doing and not the client's
 }
 
 // Never is the needed wait of what no waiting would cure.

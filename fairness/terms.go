@@ -43,7 +43,7 @@ func (t *terms) over(spells []spell, from, to time.Duration) {
 		t.cost, t.weight, t.closed, t.ceiling = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	}
 	first, last := 0, len(spells)-1
-	for last > 0 && spells[last].from >= to {
+	for last > 0 && spells[last].from >= to && spells[last].from > from {
 		last--
 	}
 	for k := last; k > 0; k-- {

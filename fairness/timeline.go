@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// Rest is the name of all clients together that have no line of their own. Where one of the others is called that, it gets further brackets.
+const Rest = "(other)"
+
 const (
 	mostPoints = 600 // of the timeline
 	mostNamed  = 50  // clients with a line of their own
@@ -116,6 +119,10 @@ func (t *timeline) points(spells []spell, now time.Duration) []Point {
 	var terms terms
 	pending := make([]int64, t.columns)
 	wants := make([]want, len(own))
+	rest := Rest
+	for slices.ContainsFunc(own, func(i int) bool { return spells[0].clients[i].Name == rest }) {
+		rest = "(" + rest + ")"
+	}
 	for from := time.Duration(0); from < now && len(points) < mostPoints; from += t.every {
 		to := min(from+t.every, now)
 		length := (to - from).Seconds()
@@ -133,7 +140,7 @@ func (t *timeline) points(spells []spell, now time.Duration) []Point {
 				wants[c] = want{client: own[c], requests: pending[c] + int64(k.begun), admitted: int64(k.admitted), active: k.sent > 0 || pending[c] > 0}
 			}
 			if t.named != nil {
-				p.Clients[c].Name = "other"
+				p.Clients[c].Name = rest
 				if c < len(own) {
 					p.Clients[c].Name = spells[0].clients[own[c]].Name
 				}

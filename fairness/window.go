@@ -21,6 +21,7 @@ type window struct {
 	cells    []cell    // ring of slots × clients
 	refused  []uint32  // ring of slots × clients × reasons
 	attained []float32 // ring of slots × clients
+	loads    [ringSlots]load
 
 	second   int64         // number of the second that is under way
 	secondAt time.Duration // when it began
@@ -53,6 +54,7 @@ func (w *window) turn(at time.Duration) {
 	now := int64(at / slot)
 	for s := max(w.newest+1, now-ringSlots+1); s <= now; s++ {
 		k := int(s % ringSlots)
+		w.loads[k] = load{}
 		clear(w.cells[k*w.clients : (k+1)*w.clients])
 		clear(w.attained[k*w.clients : (k+1)*w.clients])
 		clear(w.refused[k*w.clients*w.reasons : (k+1)*w.clients*w.reasons])
@@ -123,6 +125,40 @@ func (w *window) by(at time.Duration, client, reason int) {
 	if k := w.place(at); k >= 0 {
 		w.refused[(k*w.clients+client)*w.reasons+reason]++
 	}
+}
+
+// send counts an attempt of the generator's.
+func (w *window) send(at, late time.Duration) {
+	if w == nil {
+		return
+	}
+	if k := w.place(at); k >= 0 {
+		w.loads[k].send(late)
+	}
+}
+
+// miss counts one that was planned and never sent.
+func (w *window) miss(at time.Duration) {
+	if w == nil {
+		return
+	}
+	if k := w.place(at); k >= 0 {
+		w.loads[k].missed++
+	}
+}
+
+// load is what the generator did in the slots from first to last.
+func (w *window) load(first, last int64) Load {
+	var all, behind load
+	for s := first; s <= last; s++ {
+		all.add(&w.loads[s&(ringSlots-1)])
+		if s > last-int64(time.Second/slot) {
+			behind.add(&w.loads[s&(ringSlots-1)])
+		}
+	}
+	l := all.report()
+	l.Behind = behind.late
+	return l
 }
 
 // attain counts what was attainable in a pulse that began at this moment.

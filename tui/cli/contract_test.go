@@ -14,7 +14,7 @@ import (
 
 // contract is what programs may rely on in a JSON report: each key with its kind. A kind with a question mark may be null.
 var contract = map[string]string{
-	"schema": "number", "profile": "text", "title": "text", "mode": "text", "seed": "number", "started": "text?", "duration_s": "number", "source": "text",
+	"schema": "number", "profile": "text", "title": "text", "mode": "text", "seed": "number", "started": "text?", "duration_s": "number", "warm_up_s": "number", "source": "text",
 	"limiter.policy": "text", "limiter.algorithm": "text", "limiter.rate_per_s": "number", "limiter.burst": "number", "limiter.client_rate_per_s": "number?",
 	"limiter.shards": "number", "limiter.retry_after": "text",
 	"aggregate.offered_rps": "number", "aggregate.demand_rps": "number", "aggregate.admitted_rps": "number", "aggregate.rejected_rps": "number",

@@ -74,7 +74,7 @@ var paths = map[string]string{
 }
 
 // apply lays the flags over the profile and checks what comes of it. altered tells whether limiter or clients are no longer what
-// the profile says, in which case its own expectations say nothing.
+// the profile says, or the run is to end earlier, in which case its own expectations say nothing.
 func (s *settings) apply(p *profiles.Profile) (altered bool, err error) {
 	l := &p.Limiter
 	before, kept := *l, p.Store
@@ -93,6 +93,7 @@ func (s *settings) apply(p *profiles.Profile) (altered bool, err error) {
 	set(&l.Client.Burst, s.clientBurst)
 	set(&l.Client.MaxInFlight, int(s.maxInFlight))
 	set(&l.Shards, int(s.shards))
+	ends := p.Duration
 	set(&p.Duration, s.duration)
 	if s.given("warm-up") {
 		p.WarmUp = s.warmUp
@@ -100,7 +101,8 @@ func (s *settings) apply(p *profiles.Profile) (altered bool, err error) {
 	if s.given("seed") {
 		p.Seed = s.seed
 	}
-	return !reflect.DeepEqual(before, *l) || kept != p.Store, s.explain(p.Check())
+	early := p.Duration < ends // what a profile expects of its whole length, chance may deny in a part of it
+	return early || !reflect.DeepEqual(before, *l) || kept != p.Store, s.explain(p.Check())
 }
 
 // set lays a flag's value over a setting, unless the flag was not given, which leaves it zero.
