@@ -18,7 +18,8 @@
 //
 // A request may reserve instead of being refused: it is charged now, into debt, and told when it may be carried out. The limit's
 // MaxReserved says how far the debt may go. Without reservations the level never goes below 0; with them never
-// below −MaxReserved.
+// below −MaxReserved. A reservation that is refused is told when it would pass as one, which is sooner than when the
+// tokens are there, and not at all only above the capacity and MaxReserved together (the shares of one shard).
 //
 // # Shards
 //
@@ -30,6 +31,8 @@
 //	one request, two shards at random:      └──┴─ neither holds 4, both together do: [0] [0] [2] [2]
 //
 // From three shards on, two at random are looked at and the fuller one is charged; with two, both are looked
-// at. When neither has enough, they pay together. A refusal can still happen while other shards hold plenty, and its wait is exact for
-// the two that were looked at only.
+// at. When neither has enough, they pay together. A reservation goes into the debt of the fuller one. A refusal can still happen while
+// other shards hold plenty, and its wait is exact for the two that were looked at only: the next request for the key
+// draws anew. The draw depends on the seed, the key and how often it was asked, so that Check sees
+// the shards that Take will.
 package quota

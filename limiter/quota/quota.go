@@ -27,7 +27,6 @@ type Config struct {
 type Limits struct {
 	now   func() time.Duration
 	seed  uint64
-	draws atomic.Uint64
 	named map[string]*named
 }
 
@@ -40,7 +39,6 @@ type named struct {
 // New checks the limits and makes them. A limit that makes no sense is an error that tells its name.
 func New(cfg Config) (*Limits, error) {
 	l := &Limits{now: cfg.Now, seed: cfg.Seed, named: make(map[string]*named, len(cfg.Limits))}
-	l.draws.Store(cfg.Seed)
 	if l.now == nil {
 		start := time.Now()
 		l.now = func() time.Duration { return time.Since(start) }
@@ -94,8 +92,10 @@ type Request struct {
 type Verdict struct {
 	OK bool
 
-	// RetryAfter is, of a refusal, the exact wait until the request would pass if nobody else came, limiter.Never when
-	// it asks for more than the capacity; of a reservation, the time until it may be carried out; else 0.
+	// RetryAfter is, of a refusal, the exact wait until the same request would pass if nobody else came (from three
+	// shards on: if it met the same two again); limiter.Never when it asks for more than the capacity and, if it
+	// would reserve, what may be reserved, or for a debt that would outlast a time.Duration. Of a reservation, it is
+	// the time until it may be carried out; else 0.
 	RetryAfter time.Duration
 }
 
@@ -110,10 +110,11 @@ func (l *Limits) Take(name string, r Request) (Verdict, error) {
 	a, lock := n.keys.Lock(now, r.Key)
 	defer lock.Unlock()
 	t := n.terms.Load()
-	return a.decide(t, l.own(t, now, r.Key), r, l.pick(t.Shards), true), nil
+	return a.decide(t, l.own(t, now, r.Key), r, l.pick(a, r.Key), true), nil
 }
 
-// Check is what Take would answer, and charges nothing.
+// Check is what Take would answer now, and changes nothing: a Take at the same moment, with nobody else's for the key in
+// between, gives the same answer.
 func (l *Limits) Check(name string, r Request) (v Verdict, err error) {
 	n, err := l.request(name, &r)
 	if err != nil {
@@ -122,7 +123,7 @@ func (l *Limits) Check(name string, r Request) (v Verdict, err error) {
 	now := l.now()
 	n.keys.Peek(now, r.Key, func(a *account) {
 		t := n.terms.Load()
-		v = a.decide(t, l.own(t, now, r.Key), r, l.pick(t.Shards), false)
+		v = a.decide(t, l.own(t, now, r.Key), r, l.pick(a, r.Key), false)
 	})
 	return v, nil
 }
@@ -187,7 +188,8 @@ func (l *Limits) Level(name, key string) (level int64, err error) {
 	return level, nil
 }
 
-// Redefine changes a limit while keys use it; each key's level is inherited as inherit says. The number of shards, and
+// Redefine changes a limit while keys use it; each key's level is inherited as inherit says, except that a key that is
+// as good as new begins anew. The number of shards, and
 // whether keys have windows of their own, must stay. An error changes nothing.
 func (l *Limits) Redefine(name string, limit Limit, inherit limiter.Inherit) error {
 	n, err := l.find(name)
@@ -212,6 +214,9 @@ func (l *Limits) Redefine(name string, limit Limit, inherit limiter.Inherit) err
 	}
 	n.terms.Store(next)
 	n.keys.Each(func(key string, a *account) bool {
+		if a.fresh(l.own(next, now, key)) {
+			return false // as if it had been dropped already: its next state is a new one of the next terms
+		}
 		for i := range a.shards() {
 			if b := &a.shards()[i]; b.Plan() != next.plan {
 				err = b.ReplacePlan(l.own(next, now, key), next.plan, inherit)

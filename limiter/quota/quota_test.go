@@ -48,10 +48,8 @@ func windows(start time.Duration) func(*Limit) {
 func (d *desk) asks(at time.Duration, r Request, want Verdict) {
 	d.Helper()
 	d.at = at
-	if d.named["it"].terms.Load().Shards <= 2 {
-		if got, err := d.Check("it", r); err != nil || got != want {
-			d.Errorf("at %v %+v is checked as %+v %v, want %+v", at, r, got, err, want)
-		}
+	if got, err := d.Check("it", r); err != nil || got != want {
+		d.Errorf("at %v %+v is checked as %+v %v, want %+v", at, r, got, err, want)
 	}
 	if got, err := d.Take("it", r); err != nil || got != want {
 		d.Errorf("at %v %+v is answered %+v %v, want %+v", at, r, got, err, want)
@@ -93,7 +91,8 @@ func TestReserving(t *testing.T) {
 	d.asks(0, Request{Count: 15}, yes) // holding 5
 	d.asks(6*time.Second, Request{Count: 16, Reserve: true}, Verdict{OK: true, RetryAfter: time.Minute})
 	d.holds(6*time.Second, "", -10)
-	d.asks(6*time.Second, Request{Reserve: true}, Verdict{RetryAfter: 66 * time.Second})
+	d.asks(6*time.Second, Request{Reserve: true}, Verdict{RetryAfter: 6 * time.Second})
+	d.asks(6*time.Second, Request{}, Verdict{RetryAfter: 66 * time.Second})
 	d.asks(36*time.Second, Request{Count: 5, Reserve: true}, Verdict{OK: true, RetryAfter: time.Minute})
 	d.holds(36*time.Second, "", -10)
 
@@ -104,6 +103,57 @@ func TestReserving(t *testing.T) {
 	d.asks(0, Request{Count: 20, Reserve: true}, yes)
 	d.asks(0, Request{Count: 1, Reserve: true}, Verdict{RetryAfter: 6 * time.Second})
 	d.holds(0, "", 0)
+}
+
+// A refused reservation is told when it passes as a reservation, which is sooner than when as many could be taken, and
+// possible up to the capacity and the reserve together.
+func TestRefusedReservationsWaitForRoomToReserve(t *testing.T) {
+	d := opened(t, "10/s", reserved(5))
+	d.asks(0, Request{Count: 15, Reserve: true}, Verdict{OK: true, RetryAfter: 500 * time.Millisecond})
+	d.holds(0, "", -5)
+	for count, wait := range map[int64]time.Duration{
+		1: 100 * time.Millisecond, 5: 500 * time.Millisecond, 8: 800 * time.Millisecond, 12: 1200 * time.Millisecond,
+		15: 1500 * time.Millisecond, 16: limiter.Never,
+	} {
+		d.asks(0, Request{Count: count, Reserve: true}, Verdict{RetryAfter: wait})
+	}
+	d.asks(0, Request{Count: 8}, Verdict{RetryAfter: 1300 * time.Millisecond})
+	d.asks(800*time.Millisecond, Request{Count: 8, Reserve: true}, Verdict{OK: true, RetryAfter: 500 * time.Millisecond})
+
+	d = opened(t, "1/24h", capacity(100_000)) // a debt of 292 years can be said, no longer one
+	d.asks(0, Request{Count: 206_000, Reserve: true}, Verdict{OK: true, RetryAfter: 106_000 * 24 * time.Hour})
+	d.asks(0, Request{Count: 1000, Reserve: true}, Verdict{RetryAfter: limiter.Never})
+}
+
+// What is asked of other keys does not change what a key is answered, and looking does not change anything.
+func TestLookingAheadSeesTheShardsThatAnswer(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 10} {
+		d := opened(t, "8/m", shards(n))
+		refused := 0
+		for i := range 400 {
+			r := Request{Key: "ada", Count: int64(i%3 + 1), Reserve: i%7 == 0}
+			checked, err := d.Check("it", r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range i % 3 {
+				if _, err := d.Take("it", Request{Key: "bob"}); err != nil {
+					t.Fatal(err)
+				}
+				if again, _ := d.Check("it", r); again != checked {
+					t.Fatalf("%d shards: %+v is checked as %+v, then as %+v", n, r, checked, again)
+				}
+			}
+			d.asks(d.at, r, checked)
+			if !checked.OK {
+				refused++
+			}
+			d.at += 5 * time.Second
+		}
+		if refused == 0 || refused == 400 {
+			t.Errorf("%d shards: %d of 400 refused, which says little", n, refused)
+		}
+	}
 }
 
 func TestFixedWindow(t *testing.T) {
@@ -223,7 +273,8 @@ func TestShardsDivideWhatMayBeReserved(t *testing.T) {
 		d.asks(0, Request{Count: 15, Reserve: true}, Verdict{OK: true, RetryAfter: time.Minute})
 	}
 	d.holds(0, "", -10)
-	d.asks(0, Request{Reserve: true}, Verdict{RetryAfter: 66 * time.Second})
+	d.asks(0, Request{Reserve: true}, Verdict{RetryAfter: 12 * time.Second}) // one of 5 a minute
+	d.asks(0, Request{}, Verdict{RetryAfter: 66 * time.Second})
 }
 
 func TestResetGivesAFullLimit(t *testing.T) {
@@ -319,6 +370,22 @@ func TestRedefine(t *testing.T) {
 		}
 	}
 	d.holds(0, "ada", 80)
+}
+
+// Whether a key that rests was dropped before a change, or not yet, cannot be seen after it.
+func TestRedefineTreatsFreshKeysAsForgotten(t *testing.T) {
+	for _, sweep := range []bool{false, true} {
+		d := opened(t, "100/s")
+		d.asks(0, Request{Key: "ada"}, yes)
+		d.at = time.Hour
+		if sweep {
+			d.Sweep()
+		}
+		if err := d.Redefine("it", Limit{Rate: limiter.PerSecond(200)}, limiter.AsIs); err != nil {
+			t.Fatal(err)
+		}
+		d.holds(d.at, "ada", 200)
+	}
 }
 
 func TestKeysAreForgottenWhenFresh(t *testing.T) {
