@@ -1,6 +1,7 @@
 package keyed
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -29,8 +30,10 @@ func NewBuckets(cfg limiter.BucketConfig) (*Buckets, error) {
 	return b, nil
 }
 
-// TryTake takes so many of the key's tokens if they are there. Fewer than one is always there.
+// TryTake takes so many of the key's tokens if they are there. None are always there; fewer than none is a programmer's
+// error, and panics.
 func (b *Buckets) TryTake(now time.Duration, key string, tokens int64) bool {
+	notNegative(tokens)
 	bucket, lock := b.store.Lock(now, key)
 	ok := bucket.TryTake(now, tokens)
 	lock.Unlock()
@@ -47,6 +50,7 @@ type Answer struct {
 
 // Take is TryTake with all that a client might want to be told.
 func (b *Buckets) Take(now time.Duration, key string, tokens int64) (a Answer) {
+	notNegative(tokens)
 	bucket, lock := b.store.Lock(now, key)
 	defer lock.Unlock()
 	if a.Wait = bucket.Wait(now, tokens); a.Wait == 0 {
@@ -59,12 +63,21 @@ func (b *Buckets) Take(now time.Duration, key string, tokens int64) (a Answer) {
 
 // Add gives tokens back to the key, up to the burst.
 func (b *Buckets) Add(now time.Duration, key string, tokens int64) {
+	notNegative(tokens)
 	bucket, lock := b.store.Lock(now, key)
 	defer lock.Unlock()
 	bucket.Add(now, tokens)
 }
 
-// Replace changes the configuration of every key's bucket, each of which inherits as inherit says. It takes a
+// notNegative panics before anything is locked or kept.
+func notNegative(tokens int64) {
+	if tokens < 0 {
+		panic(fmt.Sprintf("keyed: %d tokens: must not be negative", tokens))
+	}
+}
+
+// Replace changes the configuration of every key's bucket, each of which inherits as inherit says, except that a key
+// whose bucket is as good as new begins anew, whether or not it was forgotten before. It takes a
 // microsecond or so for each; others wait for a part of the keys at a time. An error changes nothing.
 func (b *Buckets) Replace(now time.Duration, cfg limiter.BucketConfig, inherit limiter.Inherit) error {
 	plan, err := cfg.Plan()
@@ -78,6 +91,9 @@ func (b *Buckets) Replace(now time.Duration, cfg limiter.BucketConfig, inherit l
 	b.plan.Store(plan) // first, so that no key is still met with the old one after its stripe has been changed
 	b.store.Each(func(_ string, bucket *limiter.TokenBucket) bool {
 		if bucket.Plan() != plan {
+			if bucket.Fresh(now) {
+				return false
+			}
 			err = bucket.ReplacePlan(now, plan, inherit)
 		}
 		return true

@@ -131,6 +131,48 @@ func TestReplaceReachesEveryKey(t *testing.T) {
 	}
 }
 
+// Whether a key that rests was forgotten before a change, or not yet, cannot be seen after it.
+func TestReplaceTreatsFreshKeysAsForgotten(t *testing.T) {
+	for _, sweep := range []bool{false, true} {
+		b := mustBuckets(t, "100/s", 100)
+		b.TryTake(0, "ada", 1)
+		if sweep {
+			b.Sweep(time.Hour)
+		}
+		if err := b.Replace(time.Hour, limiter.BucketConfig{Rate: limiter.PerSecond(200), Burst: 200}, limiter.AsIs); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Take(time.Hour, "ada", 0).Remaining; got != 200 {
+			t.Errorf("swept before %v: %d tokens, want the 200 of a new key", sweep, got)
+		}
+	}
+}
+
+// A negative count is never an admission, nor does it leave a lock or a key behind.
+func TestNegativeCountsPanic(t *testing.T) {
+	b := mustBuckets(t, "1/h", 1)
+	for name, call := range map[string]func(){
+		"TryTake": func() { b.TryTake(0, "ada", -5) },
+		"Take":    func() { b.Take(0, "ada", -1) },
+		"Add":     func() { b.Add(0, "ada", -1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s accepts a negative count", name)
+				}
+			}()
+			call()
+		}()
+	}
+	if n := b.Len(); n != 0 {
+		t.Errorf("%d keys are kept of calls that were wrong", n)
+	}
+	if !b.TryTake(0, "ada", 1) || b.TryTake(0, "ada", 1) || !b.TryTake(0, "ada", 0) {
+		t.Error("the bucket of one token is not as it was")
+	}
+}
+
 func TestGoroutinesShareTheStore(t *testing.T) {
 	b := mustBuckets(t, "1/h", 100)
 	var taken atomic.Int64
