@@ -27,6 +27,17 @@
 // tokens more when it refills by periods), whatever the number of goroutines, unless
 // the strategy is None and the bucket is shared all the same.
 //
+// A reservation counts here when it is made, and no more once it is cancelled. Counted when it may be used, the bound is
+// the same as long as none is cancelled, but that a reservation above the burst is used whole. Cancelling gives the tokens back at once, while those who
+// reserved later keep the times that they were told, so that both can meet: by the moments of use the bound is that one + what
+// was cancelled (or interrupted while it waited). With 1/s and a burst of 5, drained:
+//
+//	at 0 s    reserve 10 (for 10 s), reserve 5 (for 15 s), cancel the first
+//	at 10 s   the bucket holds 5: full
+//	at 15 s   the 5 reserved, and the 5 it holds: 10 at once
+//
+// Who cannot bear that must not cancel, or reserve anew after others cancelled.
+//
 // # How it is kept
 //
 // Every method is one operation on a state (state.go) that a synchronisation strategy makes atomic:
