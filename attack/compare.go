@@ -40,10 +40,10 @@ func Compare(ctx context.Context, p *profiles.Profile, policies []limiter.Policy
 		algorithms = []limiter.Algorithm{p.Limiter.WithDefaults().Algorithm}
 	}
 	var all []Variant
-	for _, policy := range policies {
-		for _, algorithm := range algorithms {
+	for _, policy := range once(policies) {
+		for _, algorithm := range once(algorithms) {
 			v := Variant{Name: string(policy)}
-			if len(algorithms) > 1 {
+			if len(once(algorithms)) > 1 {
 				v.Name += " " + string(algorithm)
 			}
 			q := p.Clone()
@@ -58,6 +58,17 @@ func Compare(ctx context.Context, p *profiles.Profile, policies []limiter.Policy
 		}
 	}
 	return compare(ctx, p, all, progress)
+}
+
+// once is a list without what stands in it before.
+func once[T comparable](list []T) []T {
+	var kept []T
+	for _, x := range list {
+		if !slices.Contains(kept, x) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
 }
 
 func compare(ctx context.Context, p *profiles.Profile, all []Variant, progress func(part float64)) (*Comparison, error) {

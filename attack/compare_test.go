@@ -137,3 +137,14 @@ func TestRepeat(t *testing.T) {
 		t.Error("no run at all was accepted")
 	}
 }
+
+func TestWhatIsNamedTwiceIsComparedOnce(t *testing.T) {
+	c, err := Compare(t.Context(), builtin(t, "agent", s), []limiter.Policy{limiter.Global, limiter.PerClient, limiter.Global},
+		[]limiter.Algorithm{limiter.AlgorithmTokenBucket, limiter.AlgorithmTokenBucket}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Variants) != 2 || c.Variants[0].Name != "global" || c.Variants[1].Name != "per-client" {
+		t.Errorf("two policies, one of them named twice, give %d variants: %+v", len(c.Variants), c.Variants)
+	}
+}
