@@ -179,6 +179,8 @@ func (m Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case crashMsg:
 		m.crash.err = msg.err
 		return m.leave(Failed)
+	case endMsg:
+		return m.leave(Ended)
 	case tea.KeyMsg:
 		m.trouble, m.news = "", ""
 		m, cmd = m.pressAll(msg)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -35,7 +36,7 @@ func Run(ctx context.Context, s Source, o Options, in io.Reader, out io.Writer) 
 
 func run(ctx context.Context, m Model, in io.Reader, out io.Writer) (exit Exit, err error) {
 	p := tea.NewProgram(m,
-		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(),
+		tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(),
 		tea.WithoutSignalHandler(), // the caller's context stands for them
 		tea.WithoutCatchPanics(),   // it would print to standard output, where the report goes
 	)
@@ -47,6 +48,9 @@ func run(ctx context.Context, m Model, in io.Reader, out io.Writer) (exit Exit, 
 			exit, err = Failed, fmt.Errorf("the screen panicked: %v\n%s", r, stack)
 		}
 	}()
+	over := make(chan struct{})
+	defer close(over)
+	go leaveWith(ctx, p, over)
 	last, err := p.Run()
 	if m.crash.err != nil {
 		return Failed, m.crash.err
@@ -58,4 +62,28 @@ func run(ctx context.Context, m Model, in io.Reader, out io.Writer) (exit Exit, 
 		return Failed, fmt.Errorf("the terminal was lost: %w", err)
 	}
 	return last.(Model).exit, nil
+}
+
+// endMsg says that the caller's context has ended.
+type endMsg struct{}
+
+// shutIn is how long the program may take to leave by itself once the context has ended.
+const shutIn = 3 * time.Second
+
+// leaveWith ends the program with the context, in good order: Bubble Tea's own way kills it, and closes the
+// input while it is being read. A program that hangs is killed all the same.
+func leaveWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
+	select {
+	case <-over:
+		return
+	case <-ctx.Done():
+	}
+	go p.Send(endMsg{}) // it waits while the program is busy
+	timer := time.NewTimer(shutIn)
+	defer timer.Stop()
+	select {
+	case <-over:
+	case <-timer.C:
+		p.Kill()
+	}
 }
