@@ -140,15 +140,12 @@ func (g *Gone) Unwrap() error { return g.Err }
 // rejection names a wait of a second, for want of a better. It is ctx's error when the caller left before the store had answered; the decision is then
 // a rejection, and may have been charged.
 func (s *Store) Decide(ctx context.Context, client, endpoint string, cost int64) (limiter.Decision, []limiter.Quota, error) {
-	if cost < 0 { // it would mint
-		return limiter.Decision{Verdict: limiter.Rejected, Wait: limiter.Never}, nil, nil
-	}
 	if !s.pulse.tries(time.Now()) {
 		return s.blind(nil)
 	}
 	p := s.plan.Load()
 	args := make([]any, 2, 2+len(p.args))
-	args[0], args[1] = "", strconv.FormatInt(min(cost, exact/4), 10) // no limit holds so many
+	args[0], args[1] = "", strconv.FormatInt(min(max(cost, 0), exact/4), 10) // no limit holds so many
 	if s.clock != nil {
 		args[0] = strconv.FormatInt(s.clock(), 10)
 	}
@@ -161,6 +158,9 @@ func (s *Store) Decide(ctx context.Context, client, endpoint string, cost int64)
 	switch {
 	case err == nil:
 		d, quotas := p.read(answer)
+		if cost < 0 { // it would mint; the store was only asked to look
+			d = limiter.Decision{Verdict: limiter.Rejected, Wait: limiter.Never}
+		}
 		return d, quotas, nil
 	case ctx.Err() != nil: // says nothing about the store
 		return refusal(limiter.ByGlobal, time.Second), nil, ctx.Err()
