@@ -12,7 +12,6 @@ import (
 
 	"fairgate/fairness"
 	"fairgate/limiter"
-	"fairgate/limiter/httplimit"
 )
 
 // commonFiles is how many files a process may commonly have open.
@@ -35,6 +34,7 @@ type server struct {
 	url         string
 	connections int // for each client
 	served      chan struct{}
+	witnesses   witnesses
 }
 
 func newServer(clients int) *server {
@@ -49,7 +49,7 @@ func (s *server) open(h http.Handler) (err error) {
 	}
 	s.url = "http://" + s.listener.Addr().String() + "/"
 	s.http = &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second,
+		Handler: s.witnesses.handler(h), ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0), // what it would log are connections that the end of the run cut
 	}
 	return nil
@@ -67,8 +67,8 @@ func (s *server) close() {
 	<-s.served
 }
 
-// loopback is a transport over real connections of the client's own, so that no client waits for a connection behind another. Everything that it
-// knows of a decision it reads off the answer, as anybody would.
+// loopback is a transport over real connections of the client's own, so that no client waits for a connection behind another. The client reads the answer as
+// anybody would; the measures have the decision from the server itself.
 type loopback struct {
 	lane *lane
 	http *http.Transport
@@ -98,6 +98,7 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ctx, cancel := r.cutting(a.Deadline)
 	defer cancel()
+	taken := r.server.witnesses.expect(req, &a)
 	resp, err := b.http.RoundTrip(req.WithContext(ctx))
 	var body []byte
 	if err == nil {
@@ -105,6 +106,7 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 		_ = resp.Body.Close()
 	}
 	now := r.now()
+	o, decided := taken()
 	switch {
 	case r.isOver():
 		return nil, fault
@@ -115,15 +117,9 @@ func (b *loopback) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	o := fairness.Outcome{Decided: now, Told: toldWait(resp.Header, time.Now)}
-	switch {
-	case resp.StatusCode == http.StatusTooManyRequests:
-		o.Kind = fairness.Rejected
-		if by, ok := httplimit.RefusedBy(body); ok {
-			o.By = uint8(by)
-		}
-	case resp.StatusCode >= 400:
-		o.Kind = fairness.Failed
+	o.Told = toldWait(resp.Header, time.Now)
+	if !decided || resp.StatusCode >= 400 && o.Kind != fairness.Rejected {
+		o = fairness.Outcome{Kind: fairness.Failed, Decided: now, Told: o.Told} // it was cut short, or answered by nobody of ours
 	}
 	ended, counted := l.observe(&a, Answer{Status: resp.StatusCode, Told: o.Told}, &o)
 	if !counted {

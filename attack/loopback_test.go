@@ -63,3 +63,38 @@ func TestLoopbackReadsTheAnswers(t *testing.T) {
 		t.Errorf("%d of %d were told", told, c.Rejected)
 	}
 }
+
+// TestLoopbackCountsWhenItWasDecided: answers come back in bunches, and admissions are none the more for it: no stretch of the timeline has more
+// than the limit allows. The needed wait, which no header tells, is known too.
+func TestLoopbackCountsWhenItWasDecided(t *testing.T) {
+	p := builtin(t, "starvation", 1500*time.Millisecond)
+	p.Expect, p.Lesson = nil, nil
+	r := live(t, p, Options{Transport: TransportLoopback})
+	if err := r.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	report := r.Report()
+	burst, rate := float64(report.Limiter.Burst), float64(report.Limiter.RatePerS)
+	for from := range report.Timeline {
+		start, admitted := 0.0, 0.0
+		if from > 0 {
+			start = float64(report.Timeline[from-1].T)
+		}
+		last := start
+		for _, step := range report.Timeline[from:] {
+			admitted += float64(step.Admitted) * (float64(step.T) - last)
+			last = float64(step.T)
+			if most := burst + rate*(last-start); admitted > most+1e-6 {
+				t.Fatalf("%.3f admitted between %.1f and %.1f s, where %.3f are allowed", admitted, start, last, most)
+			}
+		}
+	}
+	if c := report.Clients[0]; c.Rejected == 0 || !c.RetryAfter.Needed.P50.Exists() {
+		t.Errorf("%d rejected, needed wait %v", c.Rejected, c.RetryAfter.Needed.P50)
+	}
+	r.server.witnesses.mu.Lock()
+	defer r.server.witnesses.mu.Unlock()
+	if left := len(r.server.witnesses.waiting); left != 0 {
+		t.Errorf("%d attempts are still waited for", left)
+	}
+}
