@@ -85,7 +85,12 @@
 //	attempts = admitted + rejected + errors + in flight
 //	requests = served + given up + unfinished
 //
-// where attempts and requests are those that began in it and those that it found under way.
+// where attempts and requests are those that began in it and those that it found under way. So what is under way at a change counts in both
+// stretches, and attempts are requests + retries + (attempts in flight − requests pending) at the stretch's beginning.
+//
+// A load that was not what it was planned to be proves little. Where less than 0.95 of the plan was sent, or something was sent half a second late, no
+// diagnosis is certain, and the verdict is unknown where the missing load could have changed it. In the first second after a change there is no verdict,
+// and for two more none but fair or idle: what was pending before still counts as demand.
 //
 // Memory does not grow with the length of the run, nor does a client cost more than some hundred bytes unless it is shown live.
 //

@@ -48,9 +48,9 @@ func burstBound(got, expected, attainable float64) bool {
 	return attainable < 0.9*expected && expected-attainable > attainable-got
 }
 
-// doubtful: too little was expected to say, and it did not get it all. One admission more or less is rounding.
+// doubtful: too little was expected to say, and it did not get it all. One admission more or less is rounding, unless it is the most of it.
 func (s *Standing) doubtful() bool {
-	return s.Expected < enough && s.got() < 0.9*s.Expected && s.Expected-s.got() >= 1
+	return s.Expected < enough && s.got() < 0.9*s.Expected && (s.Expected-s.got() >= 1 || s.got() < s.Expected/2)
 }
 
 // Judge gives the verdict on a stretch. capacity is the tokens per second that were shared out, on average; none when it is not known.

@@ -68,6 +68,7 @@ func TestVerdicts(t *testing.T) {
 		{"a tiny one that is whole", 1000, []asked{{name: "batch", requests: 5000, admitted: 997}, {name: "tiny", requests: 3, admitted: 3}}, Fair, "", ""},
 		{"a tiny one that misses one by rounding", 1000, []asked{{name: "batch", requests: 5000, admitted: 996.2}, {name: "tiny", requests: 3.8, admitted: 3}}, Fair, "", ""},
 		{"a tiny one that got nothing", 1000, []asked{{name: "batch", requests: 5000, admitted: 1000}, {name: "tiny", requests: 3}}, Unknown, "", "tiny"},
+		{"one whose only request was refused", 1000, []asked{{name: "batch", requests: 5000, admitted: 1000}, {name: "tiny", requests: 0.9}}, Unknown, "", "tiny"},
 		{"too early for all", 20, []asked{{name: "a", requests: 3, admitted: 3}, {name: "b", requests: 2, admitted: 2}}, Unknown, "", "too few"},
 		{"one short by chance", 1000, []asked{{name: "batch", requests: 5000, admitted: 988}, {name: "web", requests: 12, admitted: 10}}, Fair, "", "chance"},
 		{"one client gets the limit", 1000, []asked{{name: "a", requests: 5000, admitted: 1000}}, Fair, "", "alone"},
