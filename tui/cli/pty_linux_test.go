@@ -47,7 +47,7 @@ func onTerminal(t *testing.T, path string, env []string, args ...string) *screen
 	s := &screenTest{running: &running{cmd: exec.Command(path, args...), out: newCollector()}, master: master, slave: slave}
 	s.before = s.termios(t)
 	s.cmd.Dir = t.TempDir()
-	s.cmd.Env = append(os.Environ(), append([]string{"TERM=xterm-256color", "NO_COLOR=", "COLORTERM="}, env...)...)
+	s.cmd.Env = append(os.Environ(), append([]string{"TERM=xterm-256color", "NO_COLOR=", "COLORTERM=", "CI="}, env...)...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
